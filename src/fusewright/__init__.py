@@ -1,0 +1,7 @@
+"""Mine PyTorch operators, compose fused problems, measure them, publish the honest ones.
+
+Importing this package loads neither torch nor Prefect nor pydantic, so that the child side of
+`fusewright.measure` runs on any machine with the standard library and PyTorch alone.
+"""
+
+__version__ = "0.1.0"

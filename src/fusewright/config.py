@@ -1,0 +1,306 @@
+"""YAML to frozen settings; every field has its sentence, and an unknown key names its neighbour.
+
+Files hold what differs from the defaults. `--set a.b=c` overrides one setting, its value read as
+YAML. There is no other override, and secrets never stand in a config.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+import yaml
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+
+from fusewright.errors import ConfigError, unknown
+
+
+class Settings(BaseModel):
+    """A frozen group of settings; the sentence under a field is its help text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Plugin(Settings):
+    """A plug-in to use, by the name of its entry point or the path of a Python file."""
+
+    name: str
+    """Name of the entry point, or a path ending in `.py`."""
+    settings: dict[str, Any] = {}
+    """Keyword arguments of its factory."""
+
+
+class ComposerShare(Plugin):
+    """A composer and its part of the candidates."""
+
+    share: PositiveFloat = 1.0
+    """Weight of this composer among all; shares need not sum to 1."""
+
+
+class MineSettings(Settings):
+    """Which operators there are."""
+
+    sources: tuple[Plugin, ...] = (Plugin(name="functions"), Plugin(name="modules"))
+    """Operator sources, asked in this order; an earlier source keeps an alias."""
+    timeout_s: PositiveFloat = 20.0
+    """Longest self-test of one operator, seconds."""
+
+
+class ComposeSettings(Settings):
+    """How candidates are written."""
+
+    composers: tuple[ComposerShare, ...] = Field((ComposerShare(name="graph"),), min_length=1)
+    """Composers and their shares of the candidates."""
+    batch: PositiveInt = 200
+    """Candidates a flow task composes, screens or measures."""
+
+
+class ScreenSettings(Settings):
+    """What is turned away by its text alone."""
+
+    near_duplicate: float = Field(0.8, gt=0.0, le=1.0)
+    """Jaccard similarity to an earlier candidate from which it counts as its copy."""
+    near_benchmark: float = Field(0.9, gt=0.0, le=1.0)
+    """Jaccard similarity to a benchmark problem from which a candidate is contaminated."""
+    benchmarks: tuple[str, ...] = ("kernelbench",)
+    """Fingerprints to keep away from: a shipped name, or a path made by `benchmark fingerprint`."""
+    filters: tuple[Plugin, ...] = ()
+    """Further problem filters, run after the built-in ones."""
+
+
+class Deadlines(Settings):
+    """Longest time of each phase of one candidate, seconds; a phase over it is a `timeout`."""
+
+    build_s: PositiveFloat = 30.0
+    """Running the module's text, building the model and drawing inputs."""
+    eager_s: PositiveFloat = 60.0
+    """First eager calls, checks and tracing."""
+    compile_s: PositiveFloat = 120.0
+    """torch.compile."""
+    timing_s: PositiveFloat = 60.0
+    """First compiled call, comparison and timed repetitions."""
+
+
+class MeasureSettings(Settings):
+    """How candidates are run."""
+
+    device: Literal["cpu", "cuda"] = "cuda"
+    """Device that runs the candidates."""
+    workers: PositiveInt | None = None
+    """Worker processes; null takes one a core, less two, at least one."""
+    recycle_after: PositiveInt = 100
+    """Candidates after which a worker is replaced by a fresh fork."""
+    memory_gb: PositiveFloat = 8.0
+    """Host memory that one worker may hold before it is an `out_of_memory`, GB."""
+    deadlines: Deadlines = Deadlines()
+    """Longest time of each phase."""
+    warmup_ms: PositiveFloat = 20.0
+    """Least time each callable runs before it is timed, milliseconds."""
+    budget_ms: PositiveFloat = 100.0
+    """Timed repetitions of one callable fill about this long, milliseconds."""
+    min_repetitions: PositiveInt = 7
+    """Fewest timed repetitions of one callable."""
+    max_repetitions: PositiveInt = 50
+    """Most timed repetitions of one callable in one round."""
+    max_spread: PositiveFloat | None = 0.1
+    """Interquartile range over median above which a timing is `noisy_timing`; null accepts any."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        _require_order(self, "min_repetitions", "max_repetitions")
+        return self
+
+
+class JudgeSettings(Settings):
+    """Thresholds on stored measurements; changing them measures nothing again."""
+
+    min_eager_ms: PositiveFloat = 1.0
+    """Eager median under which a problem is `too_easy`, milliseconds (arXiv 2602.24286)."""
+    max_eager_ms: PositiveFloat = 100.0
+    """Eager median over which a problem is `too_slow`, milliseconds (arXiv 2602.24286)."""
+    min_headroom: float | None = Field(1.1, ge=1.0)
+    """Compiled over speed-of-light time under which it is `no_headroom`; null asks for none."""
+    filters: tuple[Plugin, ...] = ()
+    """Further measured filters, run after the built-in ones."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        _require_order(self, "min_eager_ms", "max_eager_ms")
+        return self
+
+
+class SelectSettings(Settings):
+    """Which of the survivors are published."""
+
+    target: PositiveInt = 6000
+    """Rows of the release."""
+    guard: float = Field(0.05, ge=0.0, lt=1.0)
+    """Share of each timing limit kept free, so that a second measurement flips nothing."""
+    numberless_share: float = Field(0.02, ge=0.0, le=1.0)
+    """Most rows, as a share of the release, that equal another row but for numbers."""
+    runtime_strata: bool = True
+    """Spread the rows over runtimes too; off where timings are too noisy to choose by."""
+
+
+class LimitSettings(Settings):
+    """When to stop though the target is not met."""
+
+    candidates: PositiveInt = 60_000
+    """Most candidates composed in one run."""
+    rounds: PositiveInt = 20
+    """Most rounds of compose, screen, measure and judge."""
+    hours: PositiveFloat = 24.0
+    """Longest time one sitting may start new rounds, hours."""
+
+
+class ReleaseSettings(Settings):
+    """What the release says of itself."""
+
+    version: str = Field("0.1.0", pattern=r"^\d+\.\d+\.\d+$")
+    """Version of the release, `MAJOR.MINOR.PATCH`."""
+    title: str = "fusewright problems"
+    """Name of the dataset, as its card prints it."""
+
+
+class Config(Settings):
+    """Everything that a run depends on."""
+
+    name: str = Field("default", pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    """Name of the run; its folder is `runs/<name>` unless `--run` says otherwise."""
+    seed: int = Field(0, ge=0)
+    """Seed from which every draw of the run is derived."""
+    mine: MineSettings = MineSettings()
+    """Which operators there are."""
+    compose: ComposeSettings = ComposeSettings()
+    """How candidates are written."""
+    screen: ScreenSettings = ScreenSettings()
+    """What is turned away by its text alone."""
+    measure: MeasureSettings = MeasureSettings()
+    """How candidates are run."""
+    judge: JudgeSettings = JudgeSettings()
+    """Thresholds on stored measurements."""
+    select: SelectSettings = SelectSettings()
+    """Which of the survivors are published."""
+    limits: LimitSettings = LimitSettings()
+    """When to stop though the target is not met."""
+    release: ReleaseSettings = ReleaseSettings()
+    """What the release says of itself."""
+
+    @property
+    def hash(self) -> str:
+        """Sixteen hex digits that change with any setting."""
+        body = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(body.encode()).hexdigest()[:16]
+
+
+def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
+    """Read the file at *path* (None: the shipped quickstart) and apply *overrides*, `a.b=c` each.
+
+    Raises:
+        ConfigError: The file is missing or no YAML, or a key or value is wrong.
+    """
+    where = str(path) if path else "quickstart"
+    settings = _parse(_read(path), where)
+    for override in overrides:
+        _apply(settings, override)
+    return make_config(settings, where)
+
+
+def make_config(settings: dict[str, Any], where: str) -> Config:
+    """Check plain *settings*; *where* names them in an error."""
+    try:
+        return Config(**settings)
+    except ValidationError as error:
+        raise ConfigError(f"{where}: {_explain(error.errors()[0])}") from error
+
+
+def describe(settings: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any, str]]:
+    """Yield dotted name, value and sentence of each setting, depth first."""
+    for name, info in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, Settings):
+            yield from describe(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value, info.description or ""
+
+
+def _read(path: Path | None) -> str:
+    if path is None:
+        return (resources.files("fusewright") / "data" / "quickstart.yaml").read_text()
+    if not path.is_file():
+        near = sorted(str(p) for p in path.parent.glob("*.yaml")) if path.parent.is_dir() else []
+        there = f"; there is {', '.join(near)}" if near else ""
+        raise ConfigError(f"config file {path} does not exist{there}")
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"config file {path} cannot be read: {error}") from error
+
+
+def _parse(text: str, where: str) -> dict[str, Any]:
+    try:
+        settings = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{where} is not YAML: {' '.join(str(error).split())}") from error
+    if settings is None:
+        return {}
+    if not isinstance(settings, dict):
+        raise ConfigError(f"{where} holds a {type(settings).__name__}; expected `key: value` lines")
+    return settings
+
+
+def _apply(settings: dict[str, Any], override: str) -> None:
+    path, equals, value = override.partition("=")
+    if not equals or not path:
+        raise ConfigError(f"--set '{override}': expected `section.key=value`")
+    *parents, last = path.split(".")
+    for parent in parents:
+        inner = settings.setdefault(parent, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"--set '{override}': '{parent}' is a value, not a section")
+        settings = inner
+    try:
+        settings[last] = yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"--set '{override}': the value is not YAML") from error
+
+
+def _explain(error: ErrorDetails) -> str:
+    location = [str(part) for part in error["loc"]]
+    dotted = ".".join(location)
+    if error["type"] == "extra_forbidden":
+        return unknown(
+            "setting", dotted, [".".join([*location[:-1], n]) for n in _siblings(location)]
+        )
+    given = "" if isinstance(error["input"], dict) else f" (given {error['input']!r})"
+    return f"{dotted or 'config'}: {error['msg'].removeprefix('Value error, ')}{given}"
+
+
+def _siblings(location: Sequence[str]) -> Iterator[str]:
+    model: type[BaseModel] = Config
+    for part in location[:-1]:
+        if part in model.model_fields:
+            annotation = model.model_fields[part].annotation
+            model = next((a for a in (annotation, *get_args(annotation)) if _is_model(a)), model)
+    yield from model.model_fields
+
+
+def _is_model(annotation: object) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _require_order(settings: Settings, low: str, high: str) -> None:
+    least, most = getattr(settings, low), getattr(settings, high)
+    if least > most:
+        raise ValueError(f"{low} {least} is above {high} {most}; expected {low} <= {high}")

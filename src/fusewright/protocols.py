@@ -1,0 +1,74 @@
+"""What a plug-in implements: a name and one method.
+
+A frozen dataclass satisfies each of these without inheriting from anything; its fields are its
+settings. `Remembering` is the one extra that a filter with a memory (duplicates) offers.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Protocol
+
+from fusewright.records import Measurement, Operator, Problem, Rejection
+
+Facts = Mapping[str, str | float | None]
+"""Fields of a `Screening` that a filter learnt while it judged."""
+
+
+class Named(Protocol):
+    """Anything with a read-only name."""
+
+    @property
+    def name(self) -> str:
+        """Name by which configs and reports call it."""
+        ...
+
+
+class OperatorSource(Named, Protocol):
+    """Yields operators for the mine stage."""
+
+    def operators(self) -> Iterator[Operator]:
+        """Yield each operator once, in a stable order."""
+        ...
+
+
+class Composer(Named, Protocol):
+    """Writes problems from operators."""
+
+    def compose(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
+        """Write the one problem that *operators* and *seed* determine."""
+        ...
+
+
+class Meter(Named, Protocol):
+    """Runs problems on a device, in processes of their own."""
+
+    def measure(self, problems: Sequence[Problem]) -> Iterator[Measurement | Rejection]:
+        """Yield one verdict a problem, in the order in which they are decided."""
+        ...
+
+
+class ProblemFilter(Named, Protocol):
+    """Judges the text of a problem; runs nothing."""
+
+    reasons: ClassVar[tuple[str, ...]]
+
+    def judge(self, problem: Problem) -> Rejection | Facts | None:
+        """Reject, or keep (None) with what was learnt on the way."""
+        ...
+
+
+class Remembering(Protocol):
+    """A filter whose verdict depends on what was kept before."""
+
+    def remember(self, problem: Problem) -> None:
+        """Take *problem* into memory: the stage kept it, now or in an earlier sitting."""
+        ...
+
+
+class MeasuredFilter(Named, Protocol):
+    """Judges a measured problem by stored numbers; runs nothing."""
+
+    reasons: ClassVar[tuple[str, ...]]
+
+    def judge(self, problem: Problem, measurement: Measurement) -> Rejection | None:
+        """Return None to keep the problem, or why it goes."""
+        ...

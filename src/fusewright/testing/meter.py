@@ -1,0 +1,25 @@
+"""A meter that needs no device: what it says follows from the problem's key alone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fusewright.records import Measurement, Problem, Rejection
+from fusewright.testing.samples import make_measurement
+
+
+@dataclass(frozen=True)
+class FakeMeter:
+    """Reject one problem in *reject_every* as `nonfinite_output`, and time the others alike."""
+
+    reject_every: int = 5
+    name: str = "fake"
+
+    def measure(self, problems: Sequence[Problem]) -> Iterator[Measurement | Rejection]:
+        """Yield one verdict a problem, in the order given."""
+        for problem in problems:
+            draw = int(problem.key, 16)
+            if draw % self.reject_every == 0:
+                yield Rejection.of(problem, "measure", "nonfinite_output", "made up by FakeMeter")
+            else:
+                eager_ms = 1.5 + draw % 64
+                yield make_measurement(problem, eager_ms, eager_ms / 2, sol_ms=eager_ms / 4)
