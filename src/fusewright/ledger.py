@@ -79,7 +79,7 @@ class Ledger:
         write_atomic(folder / f"{index:06d}.parquet", frame)
 
     def frame(self, stage: str) -> pl.DataFrame:
-        """Every verdict of *stage*, oldest first; empty, with the shared columns, if none is there."""
+        """Every verdict of *stage*, oldest first; with no shard yet, the shared columns alone."""
         shards = self.shards(stage)
         if not shards:
             return pl.DataFrame(schema=VERDICT_SCHEMA)
@@ -130,7 +130,7 @@ class Ledger:
         return self.tally(stage)
 
     def reset(self, stage: str) -> None:
-        """Forget the verdicts of *stage*, so that it can be decided anew from what lies before it."""
+        """Forget the verdicts of *stage*, so that it can be decided anew."""
         for shard in reversed(self.shards(stage)):
             shard.unlink()
 

@@ -20,7 +20,7 @@ def check_filter(
         AssertionError: It judged otherwise.
     """
     args = (problem,) if measurement is None else (problem, measurement)
-    verdict = judge.judge(*args)  # type: ignore[call-arg]
+    verdict = judge.judge(*args)
     rejection = verdict if isinstance(verdict, Rejection) else None
     given = rejection and rejection.reason
     assert given == reason, f"{judge.name}: expected {reason}, got {rejection or 'kept'}"
