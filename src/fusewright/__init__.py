@@ -5,3 +5,12 @@ Importing this package loads neither torch nor Prefect nor pydantic, so that the
 """
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    # `fusewright.audit(source)` is public, and must not make the child side load pydantic.
+    if name == "audit":
+        from fusewright.auditing import audit
+
+        return audit
+    raise AttributeError(f"module 'fusewright' has no attribute '{name}'")

@@ -32,6 +32,12 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
+def _require_order(settings: Settings, low: str, high: str) -> None:
+    least, most = getattr(settings, low), getattr(settings, high)
+    if least > most:
+        raise ValueError(f"{low} {least} is above {high} {most}; expected {low} <= {high}")
+
+
 class Plugin(Settings):
     """A plug-in to use, by the name of its entry point or the path of a Python file."""
 
@@ -95,6 +101,8 @@ class Deadlines(Settings):
 class MeasureSettings(Settings):
     """How candidates are run."""
 
+    meter: str = "supervisor"
+    """Entry point of the meter."""
     device: Literal["cpu", "cuda"] = "cuda"
     """Device that runs the candidates."""
     workers: PositiveInt | None = None
@@ -217,12 +225,26 @@ def load_config(path: Path | None, overrides: Sequence[str] = ()) -> Config:
     return make_config(settings, where)
 
 
+def override(config: Config, overrides: Sequence[str]) -> Config:
+    """Apply *overrides*, `a.b=c` each, to a config.
+
+    Raises:
+        ConfigError: A key or value is wrong.
+    """
+    settings = config.model_dump(mode="json")
+    for one in overrides:
+        _apply(settings, one)
+    return make_config(settings, "--set")
+
+
 def make_config(settings: dict[str, Any], where: str) -> Config:
     """Check plain *settings*; *where* names them in an error."""
     try:
         return Config(**settings)
     except ValidationError as error:
-        raise ConfigError(f"{where}: {_explain(error.errors()[0])}") from error
+        # A misspelt key is also a missing one: name what was given before what was not.
+        errors = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+        raise ConfigError(f"{where}: {_explain(errors[0])}") from error
 
 
 def describe(settings: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any, str]]:
@@ -298,9 +320,3 @@ def _siblings(location: Sequence[str]) -> Iterator[str]:
 
 def _is_model(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
-def _require_order(settings: Settings, low: str, high: str) -> None:
-    least, most = getattr(settings, low), getattr(settings, high)
-    if least > most:
-        raise ValueError(f"{low} {least} is above {high} {most}; expected {low} <= {high}")

@@ -77,6 +77,16 @@ def build_from_file(path: Path, attribute: str, settings: Mapping[str, Any] | No
     return _make(getattr(module, attribute), settings or {}, where)
 
 
+def require(made: Any, method: str) -> None:
+    """Check that a plug-in has its one method.
+
+    Raises:
+        PluginError: It has not.
+    """
+    if not callable(getattr(made, method, None)):
+        raise PluginError(f"plug-in '{made.name}' ({type(made).__name__}) has no method `{method}`")
+
+
 def _make(factory: Callable[..., Any], settings: Mapping[str, Any], where: str) -> Any:
     try:
         made = factory(**settings)

@@ -41,20 +41,18 @@ def run_stage(
     decided = ledger.decided(stage)
     pending = [record for record in inputs if record.key not in decided]
     tally, shard, written = Tally(), list[Verdict](), time.monotonic()
-    for subject, verdict in step(pending) if pending else ():
-        tally.add(verdict)
-        shard.append((subject, verdict))
-        if len(shard) >= FLUSH_RECORDS or time.monotonic() - written >= FLUSH_S:
-            ledger.append(stage, shard, kept)
-            shard, written = [], time.monotonic()
-        logger.info(
-            "%s %d/%d",
-            stage,
-            tally.inputs,
-            len(pending),
-            extra={"stage": stage, "done": tally.inputs, "total": len(pending)},
-        )
-    ledger.append(stage, shard, kept)
+    try:
+        for subject, verdict in step(pending) if pending else ():
+            tally.add(verdict)
+            shard.append((subject, verdict))
+            if len(shard) >= FLUSH_RECORDS or time.monotonic() - written >= FLUSH_S:
+                ledger.append(stage, shard, kept)
+                shard, written = [], time.monotonic()
+            progress = {"stage": stage, "done": tally.inputs, "total": len(pending)}
+            logger.info("%s %d/%d", stage, tally.inputs, len(pending), extra=progress)
+    finally:
+        # Whatever ends the step, what it decided was paid for.
+        ledger.append(stage, shard, kept)
     return tally
 
 

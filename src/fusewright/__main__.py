@@ -1,0 +1,5 @@
+"""`python -m fusewright`, for where the script is not on the path."""
+
+from fusewright.cli import main
+
+main()

@@ -1,0 +1,73 @@
+"""Make what a config asks for, all through the registry."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from fusewright import registry
+from fusewright.config import Config, Plugin
+from fusewright.protocols import Composer, MeasuredFilter, ProblemFilter
+
+FromFile = Literal["operators", "composers", "filters"]
+FILE_ATTRIBUTE: dict[FromFile, str] = {
+    "operators": "source",
+    "composers": "composer",
+    "filters": "filter",
+}
+"""What a Python file that stands in the config in place of a name must define."""
+
+
+def plugin(group: FromFile, wanted: Plugin) -> Any:
+    """Make one plug-in, by the name of its entry point or from a Python file."""
+    if wanted.name.endswith(".py"):
+        path = Path(wanted.name)
+        return registry.build_from_file(path, FILE_ATTRIBUTE[group], wanted.settings)
+    return registry.build(group, wanted.name, wanted.settings)
+
+
+def composers(config: Config) -> dict[str, Composer]:
+    """Composers by the name under which the config lists them."""
+    made = {wanted.name: plugin("composers", wanted) for wanted in config.compose.composers}
+    for composer in made.values():
+        registry.require(composer, "compose")
+    return made
+
+
+def problem_filters(config: Config) -> list[ProblemFilter]:
+    """Built-in filters in the order of the reasons, then the config's own."""
+    screen = config.screen
+    wanted = [
+        Plugin(name="contract"),
+        Plugin(name="banned"),
+        Plugin(name="unused"),
+        Plugin(name="label"),
+        Plugin(name="exact_duplicate"),
+        Plugin(name="near_duplicate", settings={"limit": screen.near_duplicate}),
+        Plugin(
+            name="near_benchmark",
+            settings={"limit": screen.near_benchmark, "benchmarks": screen.benchmarks},
+        ),
+    ]
+    return cast("list[ProblemFilter]", _filters([*wanted, *screen.filters]))
+
+
+def measured_filters(config: Config) -> list[MeasuredFilter]:
+    """Window and, where it is asked for, headroom; then the config's own."""
+    judge = config.judge
+    window = {"min_ms": judge.min_eager_ms, "max_ms": judge.max_eager_ms}
+    wanted = [Plugin(name="window", settings=window)]
+    if judge.min_headroom is not None:
+        wanted.append(Plugin(name="headroom", settings={"min_ratio": judge.min_headroom}))
+    return cast("list[MeasuredFilter]", _filters([*wanted, *judge.filters]))
+
+
+def meter(config: Config) -> Any:
+    """The meter that the config describes: a context manager with the method of `Meter`."""
+    return registry.build("meters", config.measure.meter, {"settings": config.measure})
+
+
+def _filters(wanted: Iterable[Plugin]) -> list[Any]:
+    made = [plugin("filters", one) for one in wanted]
+    for one in made:
+        registry.require(one, "judge")
+    return made

@@ -1,0 +1,195 @@
+"""Judge anyone's dataset of KernelBench-form problems by our filters and our meter.
+
+An audit goes on past the first reason of a row, applies no size or runtime limit unless it is given
+one, and never runs a row whose text is broken or calls what is banned.
+"""
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fusewright import assemble
+from fusewright.config import Config, JudgeSettings
+from fusewright.errors import UsageError
+from fusewright.ledger import Ledger
+from fusewright.protocols import MeasuredFilter, ProblemFilter
+from fusewright.records import Measurement, Problem, Rejection
+from fusewright.stage import run_stage
+
+UNRUN = ("syntax_error", "contract_missing", "banned_call")
+"""After any of these nothing of a row is executed."""
+
+
+@dataclass
+class Finding:
+    """What was found of one row."""
+
+    name: str
+    problem: Problem
+    rejections: list[Rejection] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def verdict(self) -> dict[str, Any]:
+        """The row's part of the report; every key is always there."""
+        first = self.rejections[0] if self.rejections else None
+        return {
+            "name": self.name,
+            "verdict": "rejected" if first else "kept",
+            "stage": first.stage if first else None,
+            "reason": first.reason if first else None,
+            "detail": first.detail if first else None,
+            "also": [
+                {"stage": r.stage, "reason": r.reason, "detail": r.detail}
+                for r in self.rejections[1:]
+            ],
+            "nearest_benchmark": self.facts.get("nearest_benchmark"),
+            "benchmark_similarity": self.facts.get("benchmark_similarity"),
+        }
+
+
+def audit(
+    source: str,
+    config: Config,
+    *,
+    static: bool = False,
+    window_ms: tuple[float, float] | None = None,
+    run_dir: Path | None = None,
+) -> dict[str, Any]:
+    """Judge every row of *source*: a folder of .py files, a .parquet or .jsonl file, or a Hub id.
+
+    Args:
+        source: Where the problems are; files hold a `code` column, and may hold `ops`.
+        config: Thresholds, device and limits.
+        static: Judge by text alone; nothing is run.
+        window_ms: Eager time outside which a row is rejected, if there is to be a window.
+        run_dir: Where measurements are kept, so that an audit that was stopped goes on.
+
+    Returns:
+        `source`, `rows`, `kept`, `rejected`, `reasons` and `verdicts`, as the design spells them.
+
+    Raises:
+        UsageError: There is no such source, or it holds no code.
+    """
+    findings = [Finding(name, problem) for name, problem in read_source(source)]
+    filters = assemble.problem_filters(config)
+    for finding in findings:
+        _read_text(finding, filters)
+    if not static:
+        _run(findings, config, window_ms, run_dir)
+    verdicts = [finding.verdict() for finding in findings]
+    reasons = Counter(v["reason"] for v in verdicts if v["reason"])
+    return {
+        "source": source,
+        "rows": len(verdicts),
+        "kept": len(verdicts) - reasons.total(),
+        "rejected": reasons.total(),
+        "reasons": dict(reasons.most_common()),
+        "verdicts": verdicts,
+    }
+
+
+def read_source(source: str) -> Iterator[tuple[str, Problem]]:
+    """Yield name and problem of each row of *source*, in a stable order."""
+    for index, (name, code, ops) in enumerate(_texts(source)):
+        yield name, Problem(code=code, ops=tuple(ops), composer="audit", seed=index)
+
+
+def _texts(source: str) -> Iterator[tuple[str, str, Sequence[str]]]:
+    path = Path(source)
+    if path.is_dir():
+        files = sorted(path.rglob("*.py"))
+        if not files:
+            raise UsageError(f"folder {path} holds no .py file; expected one problem a file")
+        for file in files:
+            # A file that is no UTF-8 is a broken problem, not a broken audit.
+            yield file.stem, file.read_text(errors="replace"), ()
+        return
+    if path.suffix == ".parquet" and path.is_file():
+        frame = pl.read_parquet(path)
+    elif path.suffix == ".jsonl" and path.is_file():
+        frame = pl.DataFrame([json.loads(line) for line in path.read_text().splitlines() if line])
+    elif path.exists() or source.count("/") != 1 or path.suffix in (".parquet", ".jsonl", ".py"):
+        raise UsageError(
+            f"'{source}' is no source: expected a folder of .py files, a .parquet or .jsonl file "
+            "with a `code` column, or a Hub id like owner/name"
+        )
+    else:
+        frame = _from_hub(source)
+    if "code" not in frame.columns:
+        raise UsageError(f"'{source}' has no `code` column (it has {', '.join(frame.columns)})")
+    for index, row in enumerate(frame.iter_rows(named=True)):
+        ops = row.get("ops")
+        # Ops-6K itself holds its list as text.
+        listed = json.loads(ops) if isinstance(ops, str) and ops.startswith("[") else ops
+        yield str(index), row["code"] or "", listed if isinstance(listed, list) else ()
+
+
+def _from_hub(repo: str) -> pl.DataFrame:
+    import datasets  # only a Hub id needs the client
+
+    try:
+        loaded = datasets.load_dataset(repo, split="train")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"Hub dataset '{repo}' cannot be loaded: {error}") from error
+    return pl.DataFrame(loaded.data.table.to_pydict())
+
+
+def _read_text(finding: Finding, filters: Sequence[ProblemFilter]) -> None:
+    for judge in filters:
+        verdict = judge.judge(finding.problem)
+        if isinstance(verdict, Rejection):
+            finding.rejections.append(verdict)
+            if verdict.reason == "syntax_error":
+                return
+        elif verdict:
+            finding.facts |= verdict
+    for judge in filters:
+        # A copy of a faulty row is a copy all the same.
+        if remember := getattr(judge, "remember", None):
+            remember(finding.problem)
+
+
+def _run(
+    findings: Sequence[Finding],
+    config: Config,
+    window_ms: tuple[float, float] | None,
+    run_dir: Path | None,
+) -> None:
+    runnable = {
+        finding.problem.key: finding
+        for finding in findings
+        if not any(r.reason in UNRUN for r in finding.rejections)
+    }
+    filters = _window(config, window_ms)
+    with ExitStack() as stack:
+        root = run_dir or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        ledger = Ledger(root)
+        meter = stack.enter_context(assemble.meter(config))
+
+        def step(problems: Sequence[Problem]) -> Iterator[tuple[str, Measurement | Rejection]]:
+            for verdict in meter.measure(problems):
+                rejected = isinstance(verdict, Rejection)
+                yield (verdict.subject if rejected else verdict.problem), verdict
+
+        problems = [finding.problem for finding in runnable.values()]
+        run_stage("measure", step, problems, ledger, Measurement)
+        for rejection in ledger.rejected("measure"):
+            runnable[rejection.subject].rejections.append(rejection)
+        for key, measurement in ledger.kept_by_subject("measure", Measurement):
+            found = (judge.judge(runnable[key].problem, measurement) for judge in filters)
+            runnable[key].rejections += [rejection for rejection in found if rejection]
+
+
+def _window(config: Config, window_ms: tuple[float, float] | None) -> list[MeasuredFilter]:
+    if window_ms is None:
+        return []
+    low, high = window_ms
+    judge = JudgeSettings(min_eager_ms=low, max_eager_ms=high, min_headroom=None)
+    return assemble.measured_filters(config.model_copy(update={"judge": judge}))

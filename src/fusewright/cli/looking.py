@@ -1,0 +1,125 @@
+"""Commands that look and change nothing but the file they are asked to write."""
+
+import functools
+import http.server
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from fusewright.cli.opening import ConfigFile, Format, RunDir, Sets
+from fusewright.config import Plugin, describe, load_config
+from fusewright.console import out, print_table
+from fusewright.errors import FusewrightError
+from fusewright.ledger import Ledger
+from fusewright.runfolder import read_config
+
+DASHBOARD_PORT = 8321
+
+
+def operators(
+    *,
+    source: str | None = None,
+    config: ConfigFile = None,
+    sets: Sets = (),
+    output: Format = "table",
+) -> None:
+    """List operators, as the sources yield them, self-tested and without aliases.
+
+    Args:
+        source: Only this one: the name of an entry point or of a Python file.
+        config: YAML file whose sources are asked; without one, the quickstart's.
+        sets: One setting in place of the file's, as `section.key=value`; may be repeated.
+        output: `table`, or `json` for one list of objects.
+    """
+    from fusewright.operators.mine import mine  # only this command mines
+    from fusewright.records import Operator
+
+    settings = load_config(config, sets).mine
+    sources = settings.sources if source is None else (Plugin(name=source),)
+    found = [v for _, v in mine(sources, settings.timeout_s) if isinstance(v, Operator)]
+    if output == "json":
+        sys.stdout.write(
+            json.dumps([operator.model_dump(mode="json") for operator in found]) + "\n"
+        )
+        return
+    rows = [(o.name, o.family, o.source, o.kind, o.license, ", ".join(o.flags)) for o in found]
+    columns = ("name", "family", "source", "kind", "license", "flags")
+    print_table(f"{len(found):,} operators", columns, rows)
+
+
+def explain(identity: Annotated[str, Parameter(name="ID")], /, *, run_dir: RunDir) -> None:
+    """Say why a candidate was kept or rejected: every verdict, with value and limit.
+
+    Args:
+        identity: Key of the candidate, or `id` of its row, or the beginning of either.
+        run_dir: Folder of the run.
+    """
+    from fusewright.explain import verdicts  # reads the ledger
+
+    read_config(run_dir)
+    problem, rows = verdicts(Ledger(run_dir), identity)
+    print_table(f"candidate {problem.key}", ("stage", "verdict", "detail", "value", "limit"), rows)
+    out.print(problem.code, markup=False)
+
+
+def dashboard(
+    *,
+    run_dir: RunDir,
+    out_file: Annotated[Path | None, Parameter(name="--out")] = None,
+    serve: bool = False,
+) -> None:
+    """Build the page of statistics from a run's ledger.
+
+    Args:
+        run_dir: Folder of the run.
+        out_file: File to write, by default `dashboard.html` in the run's release folder.
+        serve: Serve the page on loopback afterwards, until interrupted.
+    """
+    from fusewright.dashboard import build  # loads the chart libraries
+
+    config = read_config(run_dir)
+    path = out_file or run_dir / "release" / "dashboard.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(build(Ledger(run_dir), config.release.title))
+    out.print(str(path), soft_wrap=True)
+    if serve:
+        handler = functools.partial(
+            http.server.SimpleHTTPRequestHandler, directory=str(path.parent.resolve())
+        )
+        with http.server.ThreadingHTTPServer(("127.0.0.1", DASHBOARD_PORT), handler) as server:
+            out.print(f"http://127.0.0.1:{DASHBOARD_PORT}/{path.name}")
+            server.serve_forever()
+
+
+def config(*, config: ConfigFile = None, sets: Sets = ()) -> None:
+    """Print the resolved settings, each with its sentence.
+
+    Args:
+        config: YAML file of settings; without one, the quickstart's.
+        sets: One setting in place of the file's, as `section.key=value`; may be repeated.
+    """
+    rows = [
+        (name, json.dumps(value, default=_plain), sentence)
+        for name, value, sentence in describe(load_config(config, sets))
+    ]
+    print_table("Settings", ("setting", "value", "what it does"), rows)
+
+
+def doctor() -> None:
+    """Say what this machine can do, and what it would need for the rest."""
+    from fusewright.doctor import examine  # starts processes
+
+    findings = examine()
+    print_table(
+        "Doctor", ("what", "state", "detail"), [(f.what, f.state, f.detail) for f in findings]
+    )
+    broken = [finding.what for finding in findings if finding.state == "missing"]
+    if broken:
+        raise FusewrightError(f"needed and missing: {', '.join(broken)}")
+
+
+def _plain(value: object) -> object:
+    return value.model_dump(mode="json") if isinstance(value, Plugin) else str(value)

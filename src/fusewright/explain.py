@@ -1,0 +1,75 @@
+"""The life of one candidate, read from the ledger."""
+
+import hashlib
+
+import polars as pl
+
+from fusewright.errors import UsageError
+from fusewright.ledger import Ledger
+from fusewright.records import Problem, Rejection
+
+STAGES = ("compose", "screen", "measure", "judge", "select")
+SHOWN_FACTS = {
+    "compose": ("composer", "model", "seed"),
+    "screen": ("nearest_benchmark", "benchmark_similarity", "nearest_row", "row_similarity"),
+    "measure": ("device", "eager", "compiled", "sol_ms", "bound", "graph_breaks", "params"),
+}
+"""What a stage learnt of a candidate that it kept, worth a look."""
+
+Line = tuple[str, str, str, float | str, float | str]
+
+
+def verdicts(ledger: Ledger, identity: str) -> tuple[Problem, list[Line]]:
+    """Find the candidate whose key or row id begins with *identity*, and list its verdicts.
+
+    Returns:
+        The candidate, and a line a stage: stage, verdict or reason, detail, value, limit.
+
+    Raises:
+        UsageError: No candidate, or more than one, begins so.
+    """
+    subject, problem = _find(ledger, identity)
+    lines: list[Line] = []
+    for stage in STAGES:
+        key = subject if stage == "compose" else problem.key
+        lines += [_rejected(r) for r in ledger.rejected(stage) if r.subject == key]
+        frame = ledger.frame(stage)
+        kept = frame.filter((pl.col("subject") == key) & (pl.col("verdict") == "kept"))
+        for row in kept.iter_rows(named=True):
+            facts = {name: row[name] for name in SHOWN_FACTS.get(stage, ())}
+            detail = ", ".join(f"{n} {_plain(v)}" for n, v in facts.items() if v is not None)
+            lines.append((stage, "kept", detail, "", ""))
+    return problem, lines
+
+
+def _find(ledger: Ledger, identity: str) -> tuple[str, Problem]:
+    found = [
+        (subject, problem)
+        for subject, problem in ledger.kept_by_subject("compose", Problem)
+        if problem.key.startswith(identity) or _row_id(problem).startswith(identity)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError(
+            f"no candidate '{identity}' in {ledger.root}: give the `id` of a row, or the key in "
+            "`rejected`, or the beginning of either"
+        )
+    keys = ", ".join(problem.key for _, problem in found[:5])
+    raise UsageError(f"'{identity}' is the beginning of {len(found)} candidates: {keys} ...")
+
+
+def _row_id(problem: Problem) -> str:
+    return hashlib.sha256(problem.code.encode()).hexdigest()[:16]
+
+
+def _rejected(rejection: Rejection) -> Line:
+    value = "" if rejection.value is None else rejection.value
+    limit = "" if rejection.limit is None else rejection.limit
+    return rejection.stage, rejection.reason, rejection.detail, value, limit
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{value['median_ms']:.4g} ms"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

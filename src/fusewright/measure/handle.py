@@ -1,0 +1,88 @@
+"""The supervisor's view of one worker: its socket, its work, and its deadline."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+Message = dict[str, Any]
+
+READ_BYTES = 65536
+LARGEST_MESSAGE_BYTES = 4 * 2**20
+"""A verdict is a few kilobytes; a worker that sends more has lost its mind."""
+
+
+@dataclass
+class Handle:
+    """One worker, and the request it is at."""
+
+    pid: int
+    channel: socket.socket
+    served: int = 0
+    request: Message | None = None
+    phase: str = "build"
+    since: float = field(default_factory=time.monotonic)
+    _buffer: bytes = b""
+
+    def send(self, request: Message) -> None:
+        """Give the worker its next request."""
+        self.request = request
+        self.served += 1
+        self.enter("build")
+        # A worker that died unasked is noticed when its socket is read.
+        with contextlib.suppress(OSError):
+            self.channel.sendall(json.dumps(request).encode() + b"\n")
+
+    def enter(self, phase: str) -> None:
+        """Start the clock of *phase*."""
+        self.phase = phase
+        self.since = time.monotonic()
+
+    def receive(self) -> list[Message] | None:
+        """Messages that have arrived; None when the worker has hung up.
+
+        Raises:
+            ValueError: What arrived is no message.
+        """
+        try:
+            received = self.channel.recv(READ_BYTES)
+        except ConnectionResetError:
+            received = b""
+        if not received:
+            return None
+        *lines, self._buffer = (self._buffer + received).split(b"\n")
+        if len(self._buffer) > LARGEST_MESSAGE_BYTES:
+            raise ValueError(f"a message of over {LARGEST_MESSAGE_BYTES} bytes, expected a verdict")
+        return [_parse(line) for line in lines]
+
+    def elapsed_s(self) -> float:
+        """Seconds since the phase began."""
+        return time.monotonic() - self.since
+
+    def kill(self) -> None:
+        """End the worker and whatever it started."""
+        for end in (os.killpg, os.kill):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                end(self.pid, signal.SIGKILL)
+        self.channel.close()
+
+
+def _parse(line: bytes) -> Message:
+    message = json.loads(line)
+    if not isinstance(message, dict):
+        raise ValueError(f"a message of type {type(message).__name__}, expected an object")  # noqa: TRY004
+    return message
+
+
+def describe_exit(status: int | None) -> str:
+    """Say how a process ended, from its wait status."""
+    if status is None:
+        return "the worker hung up"
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        return f"the worker was killed by {signal.Signals(-code).name}"
+    return f"the worker exited with status {code}"

@@ -1,0 +1,74 @@
+"""The meter of the product: records in, supervised processes behind, records out."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from fusewright.config import MeasureSettings
+from fusewright.measure.plan import Plan
+from fusewright.measure.supervisor import Supervisor
+from fusewright.records import Measurement, Problem, Rejection
+
+SPARE_CORES = 2
+"""Cores left to the supervisor and the rest of the system."""
+
+
+@dataclass
+class Supervised:
+    """Measure problems in supervised processes; use it as a context manager."""
+
+    settings: MeasureSettings = field(default_factory=MeasureSettings)
+    name: str = "supervisor"
+
+    def __enter__(self) -> Self:
+        settings = self.settings
+        plan = Plan(
+            device=settings.device,
+            memory_bytes=int(settings.memory_gb * 1e9),
+            warmup_ms=settings.warmup_ms,
+            budget_ms=settings.budget_ms,
+            min_repetitions=settings.min_repetitions,
+            max_repetitions=settings.max_repetitions,
+            max_spread=settings.max_spread,
+        )
+        deadlines = settings.deadlines
+        self._supervisor = Supervisor(
+            plan,
+            settings.workers or max(1, (os.cpu_count() or 1) - SPARE_CORES),
+            settings.recycle_after,
+            {
+                "build": deadlines.build_s,
+                "eager": deadlines.eager_s,
+                "compile": deadlines.compile_s,
+                "timing": deadlines.timing_s,
+            },
+        )
+        self._supervisor.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._supervisor.__exit__()
+
+    @property
+    def device(self) -> dict[str, Any]:
+        """Name of the device, the versions its timings depend on, and its measured peaks."""
+        return {**self._supervisor.device, "peaks": self._supervisor.peaks}
+
+    def measure(self, problems: Sequence[Problem]) -> Iterator[Measurement | Rejection]:
+        """Yield one verdict a problem, in the order in which they are decided."""
+        by_key = {problem.key: problem for problem in problems}
+        candidates = [{"key": key, "code": problem.code} for key, problem in by_key.items()]
+        for verdict in self._supervisor.measure(candidates):
+            yield self._record(by_key[verdict["key"]], verdict)
+
+    def _record(self, problem: Problem, verdict: dict[str, Any]) -> Measurement | Rejection:
+        if "rejection" in verdict:
+            return Rejection.of(problem, "measure", **verdict["rejection"])
+        device = self._supervisor.device
+        return Measurement(
+            problem=problem.key,
+            device=device["name"],
+            torch=device["torch"],
+            **verdict["measurement"],
+        )

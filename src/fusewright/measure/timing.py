@@ -1,0 +1,93 @@
+"""Time eager and compiled side by side, until the medians stand."""
+
+import math
+import statistics
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from fusewright.measure.device import Call, Device
+from fusewright.measure.plan import Plan
+
+MAX_ROUNDS = 3
+MAX_CI = 0.01
+MAX_DRIFT = 0.02
+"""Another round follows while the 95 % interval of a median is wider than 1 %, or its two blocks
+differ by over 2 %, at most three rounds in all."""
+COARSE_REPETITIONS = 3
+MAX_WARMUP_CALLS = 10
+MIN_WARMUP_CALLS = 2
+
+
+@dataclass
+class Samples:
+    """Times of one callable, by block."""
+
+    blocks: list[list[float]]
+
+    @property
+    def all_ms(self) -> list[float]:
+        """Every time, in order."""
+        return [ms for block in self.blocks for ms in block]
+
+    @property
+    def median_ms(self) -> float:
+        """Median over all blocks."""
+        return statistics.median(self.all_ms)
+
+    @property
+    def spread(self) -> float:
+        """Interquartile range over median."""
+        low, _, high = statistics.quantiles(self.all_ms, n=4)
+        return (high - low) / self.median_ms
+
+    @property
+    def stands(self) -> bool:
+        """Whether another round would hardly move the median."""
+        # 1.57 IQR/sqrt(n) is the 95 % interval of a median (McGill, Tukey and Larsen 1978).
+        interval = 1.57 * self.spread / math.sqrt(len(self.all_ms))
+        first, last = statistics.median(self.blocks[0]), statistics.median(self.blocks[-1])
+        return interval < MAX_CI and abs(first - last) < MAX_DRIFT * self.median_ms
+
+    def report(self) -> dict[str, Any]:
+        """Fields of a `Timing` record."""
+        return {
+            "median_ms": self.median_ms,
+            "spread": self.spread,
+            "repetitions": len(self.all_ms),
+        }
+
+
+def time_pair(device: Device, eager: Call, compiled: Call, plan: Plan) -> tuple[Samples, Samples]:
+    """Warm both up, then time them in blocks of the order eager, compiled, compiled, eager."""
+    eager_ms, compiled_ms = (warm_up(device, call, plan) for call in (eager, compiled))
+    first, second = Samples([]), Samples([])
+    for _ in range(MAX_ROUNDS):
+        for samples, call, coarse_ms in (
+            (first, eager, eager_ms),
+            (second, compiled, compiled_ms),
+            (second, compiled, compiled_ms),
+            (first, eager, eager_ms),
+        ):
+            samples.blocks.append(device.time(call, block_size(coarse_ms, plan)))
+        if first.stands and second.stands:
+            break
+    return first, second
+
+
+def block_size(coarse_ms: float, plan: Plan) -> int:
+    """Half of the repetitions that fill the budget, within the plan's limits."""
+    wanted = math.ceil(plan.budget_ms / coarse_ms)
+    return math.ceil(min(plan.max_repetitions, max(plan.min_repetitions, wanted)) / 2)
+
+
+def warm_up(device: Device, call: Call, plan: Plan) -> float:
+    """Call until the clocks have risen; returns a first, coarse median in milliseconds."""
+    begin, calls = time.perf_counter(), 0
+    while calls < MIN_WARMUP_CALLS or (
+        calls < MAX_WARMUP_CALLS and (time.perf_counter() - begin) * 1e3 < plan.warmup_ms
+    ):
+        call()
+        device.synchronize()
+        calls += 1
+    return statistics.median(device.time(call, COARSE_REPETITIONS))

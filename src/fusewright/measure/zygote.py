@@ -1,0 +1,102 @@
+"""A process that has PyTorch imported and warm, and forks workers on demand.
+
+Run as `python -m fusewright.measure.zygote FD PLAN`, FD being a packet socket to the supervisor. A
+message with a socket attached asks for a worker behind that socket; the zygote answers with its
+pid, and tells of every worker that ends. When the supervisor goes, so does everything else.
+"""
+
+import gc
+import json
+import os
+import select
+import shutil
+import socket
+import sys
+from typing import Any
+
+from fusewright.measure import sandbox
+from fusewright.measure.plan import Plan
+
+POLL_S = 0.02
+MESSAGE_BYTES = 65536
+
+
+def main() -> None:
+    """Import, warm up, and fork until the supervisor hangs up."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    plan = Plan(**json.loads(sys.argv[2]))
+    network_cut = sandbox.cut_network()
+    warm_up()
+    _send(control, {"ready": True, "network_cut": network_cut})
+    while True:
+        readable, _, _ = select.select([control], [], [], POLL_S)
+        if readable:
+            message, sockets, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
+            if not message:
+                break
+            _send(control, {"forked": json.loads(message)["worker"], "pid": fork(sockets[0], plan)})
+        for pid, status in reap():
+            _send(control, {"exited": pid, "status": status})
+    # The supervisor may have been killed before it could clean up.
+    shutil.rmtree(plan.scratch, ignore_errors=True)
+
+
+def warm_up() -> None:
+    """Pay once for what every worker needs: imports and the first compilation."""
+    import torch  # the imports are this function's work
+
+    from fusewright.measure import worker  # noqa: F401
+
+    torch.set_num_threads(1)
+    with torch.no_grad():
+        torch.compile(torch.nn.Linear(8, 8), dynamic=False)(torch.randn(2, 8))
+    torch._dynamo.reset()  # noqa: SLF001
+    # What exists now is shared by all children: it is neither scanned nor copied again.
+    gc.collect()
+    gc.freeze()
+
+
+def fork(channel_fd: int, plan: Plan) -> int:
+    """Start a worker that serves *channel_fd*; returns its pid."""
+    pid = os.fork()
+    if pid:
+        os.close(channel_fd)
+        return pid
+    status = 1
+    try:
+        os.setsid()
+        sandbox.die_with_parent()
+        os.chdir(plan.scratch)
+        silence = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1, 2):
+            os.dup2(silence, standard)
+        sandbox.limit(plan.memory_bytes, address_space=plan.device == "cpu")
+        from fusewright.measure.worker import serve  # imported by warm_up
+
+        serve(socket.socket(fileno=channel_fd), plan)
+        status = 0
+    finally:
+        # The zygote's own clean-up must not run in a child.
+        os._exit(status)
+
+
+def reap() -> list[tuple[int, int]]:
+    """Pids and wait statuses of the workers that have ended."""
+    ended = []
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            break
+        if not pid:
+            break
+        ended.append((pid, status))
+    return ended
+
+
+def _send(control: socket.socket, message: dict[str, Any]) -> None:
+    control.send(json.dumps(message).encode())
+
+
+if __name__ == "__main__":
+    main()

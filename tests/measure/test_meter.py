@@ -1,0 +1,215 @@
+"""Every reason of the measure stage, by real processes on the CPU, on either side of its limit."""
+
+import ast
+import time
+from pathlib import Path
+
+import pytest
+
+from fusewright.measure.meter import Supervised
+from fusewright.records import Measurement, Rejection
+from fusewright.testing import RELU_MEAN, make_problem
+
+from .conftest import SETTINGS
+from .programs import program
+
+TWO_INPUTS = "torch.randn(8, 16), torch.randn(8, 16)"
+FAULTS = {
+    "syntax": (program("return ("), "init_error"),
+    "init raises": (program("return x", init="self.a = undefined"), "init_error"),
+    "inputs raise": (program("return x + 1", inputs="torch.randn(-1)"), "init_error"),
+    "forward raises": (program("return x @ x"), "forward_error"),
+    "forward returns nothing": (program("x + 1"), "forward_error"),
+    "recursion": (program("return self.forward(x)"), "forward_error"),
+    "exit": (program("raise SystemExit(0)"), "forward_error"),
+    "not a number": (program("return torch.log(x)"), "nonfinite_output"),
+    "writes its input": (program("return x.mul_(2).relu()"), "mutates_input"),
+    "writes its buffer": (
+        program(
+            "self.seen += 1\nreturn torch.relu(x) * self.seen",
+            init="self.register_buffer('seen', torch.ones(1))",
+        ),
+        "mutates_input",
+    ),
+    "draws in forward": (program("return x + torch.rand_like(x)"), "nondeterministic"),
+    "sums a softmax": (program("return torch.softmax(x, 1).sum(1)"), "constant_output"),
+    "is below the tolerance": (program("return torch.sin(x) * 1e-4"), "constant_output"),
+    "passes by a mean": (
+        program("return x.mean(1, keepdim=True) + 1e-5 * torch.sin(x)"),
+        "trivial_output",
+    ),
+    "passes its input on": (program("return x + 0.0001 * torch.tanh(x)"), "trivial_output"),
+    "ignores an argument": (
+        program("return torch.relu(x) + 1e-6 * y", arguments="x, y", inputs=TWO_INPUTS),
+        "insensitive_argument",
+    ),
+    "ignores a parameter": (
+        program(
+            "return torch.softmax(self.fc(x) + self.shift, 1)",
+            init="self.fc = nn.Linear(16, 16)\nself.shift = nn.Parameter(torch.randn(1))",
+        ),
+        "insensitive_parameter",
+    ),
+    "drops out in training": (
+        program("return self.drop(torch.relu(x))", init="self.drop = nn.Dropout(0.5)"),
+        "mode_dependent",
+    ),
+    "allocates 1 TB": (program("return x.new_empty(2**38).sum() + x"), "out_of_memory"),
+    "allocates 1 TB of bytes": (program("b = bytearray(10**12)\nreturn x"), "out_of_memory"),
+    "exits the process": (program("import os; os._exit(3)"), "crash"),
+    "dereferences null": (program("import ctypes; ctypes.string_at(0)"), "crash"),
+    "kills its group": (program("import os; os.killpg(0, 9)"), "crash"),
+}  # fmt: skip
+
+SOUND = {
+    "linear": RELU_MEAN,
+    "norm with statistics of the batch": program(
+        "return self.norm(x) * torch.sigmoid(y)",
+        init="self.norm = nn.BatchNorm1d(16, track_running_stats=False)",
+        arguments="x, y",
+        inputs=TWO_INPUTS,
+    ),
+    "two outputs": program("return torch.relu(x), x.sum(1)"),
+    "integer input": program(
+        "return self.table(x).sum(1)",
+        init="self.table = nn.Embedding(10, 16)",
+        inputs="torch.randint(0, 10, (8, 4))",
+    ),
+    "bfloat16": program("return torch.relu(x) * 2", inputs="torch.randn(8, 16).bfloat16()"),
+    "graph break": program("y = torch.relu(x)\nprint('side effect')\nreturn y.sin() + x"),
+    "control flow": program("return torch.relu(x) if x.sum() > -1e9 else x"),
+}
+
+
+@pytest.fixture(scope="module")
+def verdicts(meter):
+    """All candidates in one go, as a run would do it: faults must not spoil their neighbours."""
+    texts = {name: code for name, (code, _) in FAULTS.items()} | SOUND
+    problems = {make_problem(code).key: name for name, code in texts.items()}
+    found = {}
+    for verdict in meter.measure([make_problem(code) for code in texts.values()]):
+        key = verdict.subject if isinstance(verdict, Rejection) else verdict.problem
+        assert problems[key] not in found, "two verdicts for one candidate"
+        found[problems[key]] = verdict
+    return found
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_costs_one_rejection_with_its_reason(verdicts, name):
+    verdict = verdicts[name]
+
+    assert isinstance(verdict, Rejection), verdict
+    assert (verdict.stage, verdict.reason) == ("measure", FAULTS[name][1]), verdict.detail
+    assert verdict.detail
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_problem_is_measured_beside_them(verdicts, name):
+    verdict = verdicts[name]
+
+    assert isinstance(verdict, Measurement), verdict
+    assert verdict.eager.median_ms > 0
+    assert verdict.compiled.median_ms > 0
+    assert verdict.eager.repetitions >= SETTINGS.min_repetitions
+
+
+def test_a_crash_says_how_the_worker_ended(verdicts):
+    assert "status 3" in verdicts["exits the process"].detail
+    assert "SIGSEGV" in verdicts["dereferences null"].detail
+    assert "SIGKILL" in verdicts["kills its group"].detail
+
+
+def test_a_graph_break_is_counted_and_not_turned_away(verdicts):
+    assert verdicts["graph break"].graph_breaks >= 1
+    assert verdicts["linear"].graph_breaks == 0
+
+
+def test_a_measurement_says_what_was_run(verdicts):
+    linear = verdicts["linear"]
+
+    assert linear.ops == ("nn.Linear", "torch.relu", "torch.mean")
+    assert linear.input_shapes == ((64, 128),)
+    assert linear.output_shapes == ((64,),)
+    assert linear.params == 128 * 256 + 256
+    assert linear.flops == 2 * 64 * 128 * 256
+    assert linear.io_bytes == 4 * (64 * 128 + 128 * 256 + 256 + 64)
+    assert linear.dtype == "float32"
+    assert linear.tolerance == 1e-3
+    assert linear.torch.startswith("2.")
+    assert verdicts["bfloat16"].tolerance == 1e-2
+
+
+def test_two_inputs_and_a_branch_are_seen_in_the_graph(verdicts):
+    graph = verdicts["norm with statistics of the batch"].graph
+
+    assert [(node.op, node.inputs) for node in graph] == [
+        ("nn.BatchNorm1d", (-1,)),
+        ("torch.sigmoid", (-2,)),
+        ("torch.mul", (0, 1)),
+    ]
+
+
+def test_a_hang_is_tried_again_alone_and_is_then_a_time_out():
+    deadlines = SETTINGS.deadlines.model_copy(update={"eager_s": 0.7})
+    settings = SETTINGS.model_copy(update={"deadlines": deadlines, "workers": 1})
+    hang = make_problem(program("while True: pass"))
+    with Supervised(settings) as meter:
+        begin = time.monotonic()
+        verdicts = list(meter.measure([hang, make_problem(program("return x @ x"))]))
+        elapsed_s = time.monotonic() - begin
+
+    assert [v.reason for v in verdicts] == ["forward_error", "timeout"]
+    assert verdicts[1].detail == "eager took over 0.7 s"
+    assert verdicts[1].limit == 0.7
+    assert elapsed_s > 2 * 0.7
+
+
+def test_a_candidate_that_fills_memory_bit_by_bit_is_stopped():
+    settings = SETTINGS.model_copy(update={"memory_gb": 1.0, "workers": 1})
+    grow = make_problem(program("kept = []\nwhile True: kept.append(torch.ones(2**20))"))
+    with Supervised(settings) as meter:
+        (verdict,) = meter.measure([grow])
+
+    assert verdict.reason == "out_of_memory"
+
+
+def test_candidates_see_no_secret_no_home_and_no_network(monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    peek = program(
+        "import os, socket\n"
+        "raise ValueError(os.environ.get('HF_TOKEN'), os.environ['HOME'], os.getcwd(),"
+        " [name for _, name in socket.if_nameindex()])"
+    )
+    settings = SETTINGS.model_copy(update={"workers": 1})
+    with Supervised(settings) as meter:
+        (verdict,) = meter.measure([make_problem(peek)])
+        cut = meter._supervisor.network_cut
+
+    assert "hf_secret" not in verdict.detail
+    assert verdict.detail.startswith("ValueError: (None, '")
+    assert str(Path.home()) not in verdict.detail
+    assert ("['lo']" in verdict.detail) == cut
+
+
+def test_workers_are_replaced_after_their_share_of_candidates():
+    settings = SETTINGS.model_copy(update={"recycle_after": 1, "workers": 1})
+    who = [program(f"import os\nraise ValueError(os.getpid(), {i})") for i in range(3)]
+    with Supervised(settings) as meter:
+        details = {v.detail.split(",")[0] for v in meter.measure([make_problem(c) for c in who])}
+
+    assert len(details) == 3
+
+
+def test_a_meter_leaves_no_process_and_no_folder_behind():
+    settings = SETTINGS.model_copy(update={"workers": 1})
+    where = program("import os\nraise ValueError(os.getpid(), os.getcwd())")
+    with Supervised(settings) as meter:
+        (verdict,) = meter.measure([make_problem(where)])
+        pid, folder = ast.literal_eval(verdict.detail.removeprefix("ValueError: "))
+
+    assert not Path(folder).exists()
+    for _ in range(100):
+        if not Path(f"/proc/{pid}").exists():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"worker {pid} is still there")
