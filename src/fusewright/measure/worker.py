@@ -6,7 +6,6 @@ arranges. Every fault becomes a verdict; a death is left to the supervisor to te
 """
 
 import contextlib
-import copy
 import dataclasses
 import gc
 import json
@@ -14,28 +13,25 @@ import os
 import socket
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
-from fusewright.dispatch import tensors_in
 from fusewright.measure import checks
+from fusewright.measure.candidate import Candidate, build, describe, fresh, outputs_of
 from fusewright.measure.checks import Fault, Finding, raise_if
 from fusewright.measure.compiling import compile_model, gate_benchmarks
 from fusewright.measure.device import Device, open_device
+from fusewright.measure.examine import exact, examine_eager, look
 from fusewright.measure.lease import Lease
 from fusewright.measure.peaks import measure_peaks
 from fusewright.measure.plan import Plan
 from fusewright.measure.timing import time_pair
 from fusewright.measure.trace import trace
-from fusewright.roofline import Cost, Peaks, count
+from fusewright.roofline import Peaks
 
-SEED_PARAMETERS, SEED_INPUTS, SEED_OTHER_INPUTS = 0, 1, 2
-LARGEST_REFERENCE_BYTES = 2 * 2**30
-"""No float64 reference is made of a problem that moves more than this."""
 PHASE_REASONS = {
     "build": "init_error",
     "waiting": "forward_error",
@@ -72,20 +68,6 @@ class Bench:
     def send(self, message: Message) -> None:
         """Send one line to the supervisor."""
         self.channel.sendall(json.dumps(message).encode() + b"\n")
-
-
-@dataclasses.dataclass
-class Candidate:
-    """A built problem on the device."""
-
-    model: nn.Module
-    draw: Callable[[int], list[Any]]
-    inputs: list[Any]
-    tolerance: float
-
-    def run(self, inputs: Sequence[Any]) -> list[torch.Tensor]:
-        """Tensors that forward returns for fresh copies of *inputs*."""
-        return outputs_of(self.model(*fresh(inputs)))
 
 
 def serve(channel: socket.socket, plan: Plan) -> None:
@@ -183,104 +165,6 @@ def loaded(request: Message, scratch: Path) -> Iterator[types.ModuleType]:
         path.unlink(missing_ok=True)
 
 
-def build(module: types.ModuleType, device: Device) -> Candidate:
-    """Make the model and its inputs on the device."""
-
-    def draw(seed: int) -> list[Any]:
-        torch.manual_seed(seed)
-        with device.torch_device:
-            values = list(module.get_inputs())
-        return [v.to(device.torch_device) if isinstance(v, torch.Tensor) else v for v in values]
-
-    torch.manual_seed(SEED_PARAMETERS)
-    with device.torch_device:
-        model = module.Model(*module.get_init_inputs()).to(device.torch_device).eval()
-    inputs = draw(SEED_INPUTS)
-    return Candidate(model, draw, inputs, checks.TOLERANCES[floating_dtype(model, inputs)])
-
-
-def floating_dtype(model: nn.Module, inputs: Sequence[Any]) -> torch.dtype:
-    """Dtype of the first floating input, or of the parameters, or float32."""
-    held = [*tensors_in(list(inputs)), *model.parameters()]
-    return next((t.dtype for t in held if t.dtype in checks.TOLERANCES), torch.float32)
-
-
-def look(candidate: Candidate, device: Device) -> tuple[list[torch.Tensor], Cost, int]:
-    """Run forward for the first time: outputs, cost and peak memory in bytes."""
-    model, inputs = candidate.model, fresh(candidate.inputs)
-    parameters = [*model.parameters(), *model.buffers()]
-    result, cost = count(lambda: model(*inputs), inputs, parameters)
-    outputs = outputs_of(result)
-    device.reset_peak()
-    candidate.run(candidate.inputs)
-    peak_bytes = device.peak_bytes()
-    return outputs, cost, cost.live_bytes if peak_bytes is None else peak_bytes
-
-
-def examine_eager(candidate: Candidate, outputs: list[torch.Tensor]) -> None:
-    """Every check that needs eager execution alone, in the order of the reasons."""
-    raise_if(checks.nonfinite(outputs))
-    model, inputs, tolerance = candidate.model, candidate.inputs, candidate.tolerance
-    given, state = fresh(inputs), [t.clone() for t in model.state_dict().values()]
-    again = outputs_of(model(*given))
-    raise_if(checks.mutated(list(tensors_in(inputs)), list(tensors_in(given)), "input"))
-    raise_if(checks.mutated(state, list(model.state_dict().values()), "state tensor"))
-    raise_if(checks.nondeterministic(outputs, again))
-    others = candidate.draw(SEED_OTHER_INPUTS)
-    raise_if(checks.constant(outputs, candidate.run(others), tolerance))
-    raise_if(checks.trivial(outputs, list(tensors_in(inputs)), tolerance))
-    examine_sensitivity(candidate, outputs, others)
-    trained = copy.deepcopy(model).train()
-    raise_if(checks.mode_dependent(outputs, outputs_of(trained(*fresh(inputs))), tolerance))
-
-
-def examine_sensitivity(
-    candidate: Candidate, outputs: list[torch.Tensor], others: Sequence[Any]
-) -> None:
-    """Redraw each argument and each parameter alone."""
-    for index, other in enumerate(others):
-        inputs = list(candidate.inputs)
-        inputs[index] = other
-        changed = candidate.run(inputs)
-        what = f"argument {index}"
-        raise_if(
-            checks.insensitive("insensitive_argument", what, outputs, changed, candidate.tolerance)
-        )
-    for name, parameter in candidate.model.named_parameters():
-        original = parameter.clone()
-        parameter.copy_(redrawn(original))
-        changed = candidate.run(candidate.inputs)
-        parameter.copy_(original)
-        what = f"parameter {name}"
-        raise_if(
-            checks.insensitive("insensitive_parameter", what, outputs, changed, candidate.tolerance)
-        )
-
-
-def redrawn(parameter: torch.Tensor) -> torch.Tensor:
-    """Other values of the same mean and spread; a constant gets the spread of its size."""
-    values = parameter.float()
-    spread = values.std(correction=0)
-    spread = torch.where(spread > 0, spread, values.mean().abs().clamp_min(1.0) / 2)
-    return (values.mean() + spread * torch.randn_like(values)).to(parameter.dtype)
-
-
-def exact(candidate: Candidate, cost: Cost) -> list[torch.Tensor] | None:
-    """Outputs in float64; None where that is too large or the model does not allow it."""
-    if cost.io_bytes > LARGEST_REFERENCE_BYTES:
-        return None
-    # A model that names its dtype cannot run in another: then eager and compiled are compared
-    # with each other, which `mismatch` does.
-    with contextlib.suppress(RuntimeError, TypeError, NotImplementedError):
-        model = copy.deepcopy(candidate.model).double()
-        inputs = [
-            v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v
-            for v in fresh(candidate.inputs)
-        ]
-        return outputs_of(model(*inputs))
-    return None
-
-
 def time_both(candidate: Candidate, compiled: Callable[..., Any], bench: Bench) -> Message:
     """Time eager against compiled on the same inputs."""
     model, inputs = candidate.model, candidate.inputs
@@ -292,32 +176,6 @@ def time_both(candidate: Candidate, compiled: Callable[..., Any], bench: Bench) 
         detail = f"interquartile range is {spread:.1%} of the median, over {limit:.1%}"
         raise Fault(Finding("noisy_timing", detail, spread, limit))
     return {"eager": eager.report(), "compiled": fused.report()}
-
-
-def describe(candidate: Candidate, outputs: list[torch.Tensor]) -> Message:
-    """Shapes, dtype and size of a candidate."""
-    dtype = floating_dtype(candidate.model, candidate.inputs)
-    return {
-        "dtype": str(dtype).removeprefix("torch."),
-        "input_shapes": [list(t.shape) for t in tensors_in(candidate.inputs)],
-        "output_shapes": [list(t.shape) for t in outputs],
-        "params": sum(p.numel() for p in candidate.model.parameters()),
-        "tolerance": candidate.tolerance,
-    }
-
-
-def fresh(inputs: Sequence[Any]) -> list[Any]:
-    """Copies, so that a call that writes into its inputs spoils no other."""
-    return [v.clone() if isinstance(v, torch.Tensor) else v for v in inputs]
-
-
-def outputs_of(result: Any) -> list[torch.Tensor]:
-    """Tensors in what forward returned, at least one of them."""
-    outputs = list(tensors_in(result))
-    if not any(t.numel() for t in outputs):
-        returned = type(result).__name__
-        raise Fault(Finding("forward_error", f"forward returns {returned}, expected a tensor"))
-    return outputs
 
 
 def clean_up() -> None:

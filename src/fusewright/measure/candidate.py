@@ -1,0 +1,78 @@
+"""A problem built on a device, and what its forward takes and gives."""
+
+import dataclasses
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from fusewright.dispatch import tensors_in
+from fusewright.measure import checks
+from fusewright.measure.checks import Fault, Finding
+from fusewright.measure.device import Device
+
+SEED_PARAMETERS, SEED_INPUTS, SEED_OTHER_INPUTS = 0, 1, 2
+
+
+@dataclasses.dataclass
+class Candidate:
+    """A built problem on the device."""
+
+    model: nn.Module
+    draw: Callable[[int], list[Any]]
+    inputs: list[Any]
+    tolerance: float
+
+    def run(self, inputs: Sequence[Any]) -> list[torch.Tensor]:
+        """Tensors that forward returns for fresh copies of *inputs*."""
+        return outputs_of(self.model(*fresh(inputs)))
+
+
+def build(module: types.ModuleType, device: Device) -> Candidate:
+    """Make the model and its inputs on the device."""
+
+    def draw(seed: int) -> list[Any]:
+        torch.manual_seed(seed)
+        with device.torch_device:
+            values = list(module.get_inputs())
+        return [v.to(device.torch_device) if isinstance(v, torch.Tensor) else v for v in values]
+
+    torch.manual_seed(SEED_PARAMETERS)
+    with device.torch_device:
+        model = module.Model(*module.get_init_inputs()).to(device.torch_device).eval()
+    inputs = draw(SEED_INPUTS)
+    return Candidate(model, draw, inputs, checks.TOLERANCES[floating_dtype(model, inputs)])
+
+
+def floating_dtype(model: nn.Module, inputs: Sequence[Any]) -> torch.dtype:
+    """Dtype of the first floating input, or of the parameters, or float32."""
+    held = [*tensors_in(list(inputs)), *model.parameters()]
+    return next((t.dtype for t in held if t.dtype in checks.TOLERANCES), torch.float32)
+
+
+def describe(candidate: Candidate, outputs: list[torch.Tensor]) -> dict[str, Any]:
+    """Shapes, dtype and size of a candidate."""
+    dtype = floating_dtype(candidate.model, candidate.inputs)
+    return {
+        "dtype": str(dtype).removeprefix("torch."),
+        "input_shapes": [list(t.shape) for t in tensors_in(candidate.inputs)],
+        "output_shapes": [list(t.shape) for t in outputs],
+        "params": sum(p.numel() for p in candidate.model.parameters()),
+        "tolerance": candidate.tolerance,
+    }
+
+
+def fresh(inputs: Sequence[Any]) -> list[Any]:
+    """Copies, so that a call that writes into its inputs spoils no other."""
+    return [v.clone() if isinstance(v, torch.Tensor) else v for v in inputs]
+
+
+def outputs_of(result: Any) -> list[torch.Tensor]:
+    """Tensors in what forward returned, at least one of them."""
+    outputs = list(tensors_in(result))
+    if not any(t.numel() for t in outputs):
+        returned = type(result).__name__
+        raise Fault(Finding("forward_error", f"forward returns {returned}, expected a tensor"))
+    return outputs
