@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from fusewright.config import Config, describe, load_config, override
+from fusewright.config import Config, describe
+from fusewright.configfile import load_config, override
 from fusewright.errors import ConfigError
 
 CONFIGS = sorted((Path(__file__).parents[1] / "configs").glob("*.yaml"))

@@ -5,7 +5,8 @@ import textwrap
 import pytest
 import yaml
 
-from fusewright.config import Config, load_config, override
+from fusewright.config import Config
+from fusewright.configfile import load_config, override
 from fusewright.errors import RunFolderError
 from fusewright.records import Passed
 from fusewright.runfolder import RunFolder, read_config
@@ -107,7 +108,7 @@ def test_rejudging_may_not_change_what_was_measured(begun):
 def test_one_process_at_a_time(begun):
     script = f"""
         from pathlib import Path
-        from fusewright.config import load_config
+        from fusewright.configfile import load_config
         from fusewright.runfolder import RunFolder
         with RunFolder(Path({str(begun)!r}), load_config(None)):
             print("held", flush=True)

@@ -16,7 +16,8 @@ from typing import Any, Self
 import yaml
 
 import fusewright
-from fusewright.config import Config, Settings, describe, make_config
+from fusewright.config import Config, Settings, describe
+from fusewright.configfile import make_config
 from fusewright.errors import RunFolderError
 from fusewright.ledger import Ledger
 

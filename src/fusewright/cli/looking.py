@@ -10,7 +10,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from fusewright.cli.opening import ConfigFile, Format, RunDir, Sets
-from fusewright.config import Plugin, describe, load_config
+from fusewright.config import Plugin, describe
+from fusewright.configfile import load_config
 from fusewright.console import out, print_table
 from fusewright.errors import FusewrightError
 from fusewright.ledger import Ledger

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from fusewright.config import Config, load_config, override
+from fusewright.config import Config
+from fusewright.configfile import load_config, override
 from fusewright.console import progress
 from fusewright.runfolder import RUN_FILE, RunFolder, read_config
 

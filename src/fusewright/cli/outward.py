@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from fusewright.cli.opening import ConfigFile, Format, RunDir, Sets
-from fusewright.config import load_config, override
+from fusewright.configfile import load_config, override
 from fusewright.console import out, print_table, progress
 from fusewright.errors import UsageError
 from fusewright.runfolder import read_config

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from fusewright.cli.opening import ConfigFile, RunDir, Sets, opened, require_run, settings_of
-from fusewright.config import load_config
+from fusewright.configfile import load_config
 from fusewright.console import out, print_funnel, print_stage, progress
 from fusewright.errors import ConfigError, FusewrightError, UsageError, unknown
 

@@ -15,7 +15,8 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.schedules import Cron
 
-from fusewright.config import Config, make_config
+from fusewright.config import Config
+from fusewright.configfile import make_config
 from fusewright.errors import UsageError
 from fusewright.flows.pipeline import BATCHED, Pipeline
 from fusewright.records import Record
@@ -31,13 +32,13 @@ def regenerate(run_dir: Path, config: Config) -> int:
 
 def run_pipeline(pipeline: Pipeline) -> int:
     """Run every stage of *pipeline*, each piece of work a task."""
+    pending: list[Sequence[Record]] = []
 
     @task(name="batch", task_run_name="{stage}-{number}", cache_policy=NO_CACHE)
     def decide(stage: str, number: int) -> None:  # noqa: ARG001 -- the number names the task run
         pipeline.decide(stage, pending.pop())
 
-    pending: list[Sequence[Record]] = []
-    task(pipeline.mine, name="mine", cache_policy=NO_CACHE)()
+    task(name="mine", cache_policy=NO_CACHE)(pipeline.mine)()
     for _ in pipeline.rounds():
         for stage in BATCHED:
             for number, batch in enumerate(pipeline.batches(stage)):
@@ -45,8 +46,8 @@ def run_pipeline(pipeline: Pipeline) -> int:
                 pending.append(batch)
                 decide(stage, number)
             pipeline.finish(stage)
-    rows: int = task(pipeline.select, name="select", cache_policy=NO_CACHE)()
-    task(pipeline.release, name="release", cache_policy=NO_CACHE)()
+    rows = task(name="select", cache_policy=NO_CACHE)(pipeline.select)()
+    task(name="release", cache_policy=NO_CACHE)(pipeline.release)()
     return rows
 
 
