@@ -2,22 +2,22 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from fusewright import registry
 from fusewright.config import Config, Plugin
 from fusewright.protocols import Composer, MeasuredFilter, ProblemFilter
 
-FromFile = Literal["operators", "composers", "filters"]
-FILE_ATTRIBUTE: dict[FromFile, str] = {
+FILE_ATTRIBUTE: dict[registry.Group, str] = {
     "operators": "source",
     "composers": "composer",
+    "meters": "meter",
     "filters": "filter",
 }
 """What a Python file that stands in the config in place of a name must define."""
 
 
-def plugin(group: FromFile, wanted: Plugin) -> Any:
+def plugin(group: registry.Group, wanted: Plugin) -> Any:
     """Make one plug-in, by the name of its entry point or from a Python file."""
     if wanted.name.endswith(".py"):
         path = Path(wanted.name)
@@ -63,7 +63,10 @@ def measured_filters(config: Config) -> list[MeasuredFilter]:
 
 def meter(config: Config) -> Any:
     """The meter that the config describes: a context manager with the method of `Meter`."""
-    return registry.build("meters", config.measure.meter, {"settings": config.measure})
+    wanted = Plugin(name=config.measure.meter, settings={"settings": config.measure})
+    made = plugin("meters", wanted)
+    registry.require(made, "measure")
+    return made
 
 
 def _filters(wanted: Iterable[Plugin]) -> list[Any]:

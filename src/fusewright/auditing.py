@@ -11,17 +11,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from fusewright import assemble
 from fusewright.config import Config, JudgeSettings
+from fusewright.configfile import load_config, override
 from fusewright.errors import UsageError
 from fusewright.ledger import Ledger
 from fusewright.protocols import MeasuredFilter, ProblemFilter
 from fusewright.records import Measurement, Problem, Rejection
 from fusewright.stage import run_stage
+from fusewright.steps import measure_step
 
 UNRUN = ("syntax_error", "contract_missing", "banned_call")
 """After any of these nothing of a row is executed."""
@@ -56,8 +58,8 @@ class Finding:
 
 def audit(
     source: str,
-    config: Config,
     *,
+    device: Literal["cpu", "cuda"] = "cpu",
     static: bool = False,
     window_ms: tuple[float, float] | None = None,
     run_dir: Path | None = None,
@@ -66,7 +68,7 @@ def audit(
 
     Args:
         source: Where the problems are; files hold a `code` column, and may hold `ops`.
-        config: Thresholds, device and limits.
+        device: Device that runs the problems.
         static: Judge by text alone; nothing is run.
         window_ms: Eager time outside which a row is rejected, if there is to be a window.
         run_dir: Where measurements are kept, so that an audit that was stopped goes on.
@@ -77,6 +79,7 @@ def audit(
     Raises:
         UsageError: There is no such source, or it holds no code.
     """
+    config = override(load_config(None), [f"measure.device={device}"])
     findings = [Finding(name, problem) for name, problem in read_source(source)]
     filters = assemble.problem_filters(config)
     for finding in findings:
@@ -171,20 +174,17 @@ def _run(
     with ExitStack() as stack:
         root = run_dir or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         ledger = Ledger(root)
-        meter = stack.enter_context(assemble.meter(config))
-
-        def step(problems: Sequence[Problem]) -> Iterator[tuple[str, Measurement | Rejection]]:
-            for verdict in meter.measure(problems):
-                rejected = isinstance(verdict, Rejection)
-                yield (verdict.subject if rejected else verdict.problem), verdict
-
         problems = [finding.problem for finding in runnable.values()]
+        step = measure_step(stack.enter_context(assemble.meter(config)))
         run_stage("measure", step, problems, ledger, Measurement)
+        # A folder that another audit used holds verdicts on other rows too.
         for rejection in ledger.rejected("measure"):
-            runnable[rejection.subject].rejections.append(rejection)
+            if finding := runnable.get(rejection.subject):
+                finding.rejections.append(rejection)
         for key, measurement in ledger.kept_by_subject("measure", Measurement):
-            found = (judge.judge(runnable[key].problem, measurement) for judge in filters)
-            runnable[key].rejections += [rejection for rejection in found if rejection]
+            if finding := runnable.get(key):
+                found = (judge.judge(finding.problem, measurement) for judge in filters)
+                finding.rejections += [rejection for rejection in found if rejection]
 
 
 def _window(config: Config, window_ms: tuple[float, float] | None) -> list[MeasuredFilter]:

@@ -91,7 +91,7 @@ class MeasureSettings(Settings):
     """How candidates are run."""
 
     meter: str = "supervisor"
-    """Entry point of the meter."""
+    """Entry point of the meter, or the path of a Python file that defines `meter`."""
     device: Literal["cpu", "cuda"] = "cuda"
     """Device that runs the candidates."""
     workers: PositiveInt | None = None

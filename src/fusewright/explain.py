@@ -1,7 +1,5 @@
 """The life of one candidate, read from the ledger."""
 
-import hashlib
-
 import polars as pl
 
 from fusewright.errors import UsageError
@@ -46,7 +44,7 @@ def _find(ledger: Ledger, identity: str) -> tuple[str, Problem]:
     found = [
         (subject, problem)
         for subject, problem in ledger.kept_by_subject("compose", Problem)
-        if problem.key.startswith(identity) or _row_id(problem).startswith(identity)
+        if problem.key.startswith(identity) or problem.id.startswith(identity)
     ]
     if len(found) == 1:
         return found[0]
@@ -57,10 +55,6 @@ def _find(ledger: Ledger, identity: str) -> tuple[str, Problem]:
         )
     keys = ", ".join(problem.key for _, problem in found[:5])
     raise UsageError(f"'{identity}' is the beginning of {len(found)} candidates: {keys} ...")
-
-
-def _row_id(problem: Problem) -> str:
-    return hashlib.sha256(problem.code.encode()).hexdigest()[:16]
 
 
 def _rejected(rejection: Rejection) -> Line:

@@ -97,6 +97,11 @@ class Problem(Record):
     seed: int
     """Seed of the draw."""
 
+    @cached_property
+    def id(self) -> str:
+        """Sixteen hex digits of the SHA-256 of the text alone: the `id` of its row."""
+        return hashlib.sha256(self.code.encode()).hexdigest()[:16]
+
 
 class Screening(Record):
     """What the text of a problem told before anything ran."""
@@ -112,7 +117,7 @@ class Screening(Record):
     benchmark_similarity: float | None = None
     """Exact Jaccard similarity to it, of AST-normalised 5-token shingles of classes."""
     nearest_row: str | None = None
-    """Key of the most similar earlier candidate, where any shares a MinHash band."""
+    """`id` of the most similar earlier candidate, where any shares a MinHash band."""
     row_similarity: float | None = None
     """Exact Jaccard similarity to it."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from fusewright.records import Measurement, Problem, Rejection
 from fusewright.testing.samples import make_measurement
@@ -9,10 +10,21 @@ from fusewright.testing.samples import make_measurement
 
 @dataclass(frozen=True)
 class FakeMeter:
-    """Reject one problem in *reject_every* as `nonfinite_output`, and time the others alike."""
+    """Reject one problem in *reject_every* as `nonfinite_output`, and time the others alike.
 
+    A config takes it as it takes any meter: `measure: {meter: my_meter.py}`, the file being
+    `from fusewright.testing import FakeMeter as meter`.
+    """
+
+    settings: object = None
     reject_every: int = 5
     name: str = "fake"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was started."""
 
     def measure(self, problems: Sequence[Problem]) -> Iterator[Measurement | Rejection]:
         """Yield one verdict a problem, in the order given."""

@@ -47,10 +47,14 @@ def measure_step(meter: Meter) -> Step[Problem]:
 
     def measure(problems: Sequence[Problem]) -> Iterator[Verdict]:
         for verdict in meter.measure(problems):
-            rejected = isinstance(verdict, Rejection)
-            yield verdict.subject if rejected else verdict.problem, verdict
+            yield subject_of(verdict), verdict
 
     return measure
+
+
+def subject_of(verdict: Measurement | Rejection) -> str:
+    """Key of the problem that was measured or turned away."""
+    return verdict.subject if isinstance(verdict, Rejection) else verdict.problem
 
 
 def judge_step(config: Config, ledger: Ledger) -> Step[Problem]:

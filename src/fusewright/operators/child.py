@@ -1,0 +1,161 @@
+"""The parent side of mining one source: start its child, hear it, survive its death, go on."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Any
+
+from fusewright.config import Plugin
+from fusewright.errors import PluginError
+from fusewright.operators.verdict import turn_away
+from fusewright.records import Operator, Rejection
+
+PATIENCE_S = 120.0
+"""Longest wait for a source to start or to yield its next operator, seconds."""
+
+_PASSED = ("PATH", "HOME", "LANG", "PYTHONPATH", "LD_LIBRARY_PATH")
+_CHUNK_BYTES = 1 << 16
+
+_GRACE_S = 5.0
+"""A process whose events have ended leaves within this time, a core dump included."""
+
+
+class Child:
+    """One source being asked, by one process after another: each death costs one operator."""
+
+    def __init__(self, plugin: Plugin, timeout_s: float) -> None:
+        self.verdicts: list[Operator | Rejection] = []
+        self.done = False
+        self.deadline = 0.0
+        self.source = ""
+        self._plugin = plugin
+        self._timeout_s = timeout_s
+        self._next = 0
+        self._begun: str | None = None
+        self._unread = b""
+        self._start()
+
+    def fileno(self) -> int:
+        """Where the events of the running process come from."""
+        return self._events.fileno()
+
+    def hear(self) -> None:
+        """Take in what the process has said, or that it is gone.
+
+        Raises:
+            PluginError: The source cannot be built.
+        """
+        said = os.read(self.fileno(), _CHUNK_BYTES)
+        *lines, self._unread = (self._unread + said).split(b"\n")
+        for line in lines:
+            self._note(json.loads(line))
+        if not said and not self.done:
+            self._lose("crash", self._epitaph())
+
+    def overrun(self) -> None:
+        """Give up on what the process is doing: its deadline has passed.
+
+        Raises:
+            PluginError: It was still building the source.
+        """
+        limit_s = self._timeout_s if self._begun else PATIENCE_S
+        self._lose("timeout", f"it took over {limit_s:g} s")
+
+    def stop(self) -> None:
+        """End the process and everything it started."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._commands.close()
+        self._events.close()
+        self._errors.close()
+
+    def _note(self, event: dict[str, Any]) -> None:
+        limit_s = PATIENCE_S
+        match event["event"]:
+            case "refused":
+                raise PluginError(event["detail"])
+            case "ready":
+                self.source = event["name"]
+            case "begin":
+                self._begun, self._next = event["name"], event["index"] + 1
+                limit_s = self._timeout_s
+            case "verdict":
+                self._add(_record(event))
+                self._begun = None
+            case "strange":
+                self._add(
+                    turn_away(self.source, str(event["index"]), "invalid_operator", event["detail"])
+                )
+                self._next = event["index"] + 1
+            case "failed":
+                self._end(event["detail"])
+            case "end":
+                self.done = True
+        self.deadline = time.monotonic() + limit_s
+
+    def _lose(self, reason: str, detail: str) -> None:
+        last_words = self._last_words()
+        self.stop()
+        if not self.source:
+            raise PluginError(
+                f"operator source '{self._plugin.name}' cannot be asked: {detail}{last_words}"
+            )
+        if self._begun is None:
+            self._end(f"the source does not yield its next operator: {detail}")
+            return
+        self._add(turn_away(self.source, self._begun, reason, detail))
+        self._begun = None
+        self._start()
+
+    def _end(self, detail: str) -> None:
+        self._add(turn_away(self.source, str(self._next), "invalid_operator", detail))
+        self.done = True
+
+    def _add(self, verdict: Operator | Rejection) -> None:
+        self.verdicts.append(verdict)
+
+    def _epitaph(self) -> str:
+        try:
+            code = self._process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            return "the process closed its output"
+        if code < 0:
+            return f"the process died of {signal.Signals(-code).name}"
+        return f"the process left with exit code {code}"
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return f" ({lines[-1]})" if lines else ""
+
+    def _start(self) -> None:
+        self._unread = b""
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- stop closes it
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-W", "ignore", "-m", "fusewright.operators.probe"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env={name: os.environ[name] for name in _PASSED if name in os.environ}
+            | {"OMP_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
+        assert self._process.stdin
+        assert self._process.stdout
+        self._commands, self._events = self._process.stdin, self._process.stdout
+        request = json.dumps(self._plugin.model_dump() | {"skip": self._next})
+        # A process that dies at once is heard of by the end of its events.
+        with contextlib.suppress(BrokenPipeError):
+            self._commands.write(f"{request}\n".encode())
+            self._commands.flush()
+        self.deadline = time.monotonic() + PATIENCE_S
+
+
+def _record(event: dict[str, Any]) -> Operator | Rejection:
+    return Operator(**event["kept"]) if "kept" in event else Rejection(**event["rejected"])

@@ -1,0 +1,119 @@
+"""Ask every source for its operators, in processes that may die, and drop aliases across all."""
+
+import select
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from fusewright.config import Plugin
+from fusewright.errors import PluginError
+from fusewright.operators.child import Child
+from fusewright.operators.verdict import turn_away
+from fusewright.records import Operator, Rejection
+
+CHILDREN = 2
+"""Sources asked at once."""
+
+Verdict = tuple[str, Operator | Rejection]
+"""Subject, `<source>:<name>`, and what became of it."""
+
+
+def mine(sources: Sequence[Plugin], timeout_s: float) -> Iterator[Verdict]:
+    """Yield a verdict on each operator of *sources*, in their order; equal runs give equal ones.
+
+    A name or a computation belongs to the source that comes first; whoever comes later is turned
+    away, and an alias is noted with its keeper. Nothing comes before all sources are heard.
+
+    Raises:
+        PluginError: A source cannot be built, or two have one name.
+    """
+    children = _ask(sources, timeout_s)
+    names = Counter(child.source for child in children)
+    for name, count in names.items():
+        if count > 1:
+            raise PluginError(f"{count} operator sources are called '{name}': list one of them")
+    yield from settle([verdict for child in children for verdict in child.verdicts])
+
+
+def settle(verdicts: Sequence[Operator | Rejection]) -> list[Verdict]:
+    """Give each of *verdicts* its subject, and turn away names and computations seen before."""
+    keepers = _Keepers()
+    subjects: Counter[str] = Counter()
+    settled: list[Verdict] = []
+    for verdict in verdicts:
+        plain = _subject(verdict)
+        subjects[plain] += 1
+        subject = plain if subjects[plain] == 1 else f"{plain}#{subjects[plain]}"
+        fault = keepers.fault(verdict) if isinstance(verdict, Operator) else verdict
+        settled.append(
+            (subject, fault.model_copy(update={"subject": subject}) if fault else verdict)
+        )
+    return [(subject, keepers.with_aliases(verdict)) for subject, verdict in settled]
+
+
+class _Keepers:
+    """The operators kept so far, by signature, and every name that stands for one of them."""
+
+    def __init__(self) -> None:
+        self._by_signature: dict[str, Operator] = {}
+        self._by_name: dict[str, Operator] = {}
+        self._aliases: dict[str, list[str]] = {}
+
+    def fault(self, operator: Operator) -> Rejection | None:
+        """Keep *operator*, or say whose name or computation it repeats."""
+        namesake = self._by_name.get(operator.name)
+        twin = self._by_signature.get(operator.signature)
+        if namesake:
+            detail = f"the name stands for {namesake.name} of {namesake.source} already"
+            return turn_away(operator.source, operator.name, "duplicate_name", detail)
+        self._by_name[operator.name] = twin or operator
+        if twin:
+            self._aliases[twin.name].append(operator.name)
+            detail = f"computes what {twin.name} of {twin.source} does"
+            return turn_away(operator.source, operator.name, "alias", detail)
+        self._by_signature[operator.signature] = operator
+        self._aliases[operator.name] = []
+        return None
+
+    def with_aliases(self, verdict: Operator | Rejection) -> Operator | Rejection:
+        """*verdict*, a kept operator with the aliases that came after it."""
+        if isinstance(verdict, Rejection):
+            return verdict
+        aliases = dict.fromkeys([*verdict.aliases, *self._aliases[verdict.name]])
+        return verdict.model_copy(update={"aliases": tuple(aliases)})
+
+
+def _subject(verdict: Operator | Rejection) -> str:
+    if isinstance(verdict, Rejection):
+        return verdict.subject
+    return f"{verdict.source}:{verdict.name}"
+
+
+def _ask(sources: Sequence[Plugin], timeout_s: float) -> list[Child]:
+    children: list[Child] = []
+    waiting = list(sources)
+    try:
+        while True:
+            running = [child for child in children if not child.done]
+            while waiting and len(running) < CHILDREN:
+                running.append(Child(waiting.pop(0), timeout_s))
+                children.append(running[-1])
+            if not running:
+                return children
+            _attend(running)
+    finally:
+        for child in children:
+            child.stop()
+
+
+def _attend(running: Sequence[Child]) -> None:
+    """Wait until one of *running* says something or outlives its deadline, and see to it."""
+    wait_s = min(child.deadline for child in running) - time.monotonic()
+    speaking, _, _ = select.select(running, [], [], max(0.0, wait_s))
+    for child in running:
+        if child in speaking:
+            child.hear()
+        elif time.monotonic() >= child.deadline:
+            child.overrun()
+        if child.done:
+            child.stop()

@@ -1,0 +1,1 @@
+"""From judged problems to a release: rows, selection, statistics, card, folder, Hub."""
