@@ -1,10 +1,13 @@
 import ast
+import importlib.metadata
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+
+import fusewright
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "fusewright"
@@ -32,6 +35,10 @@ def test_the_child_side_of_measuring_needs_the_standard_library_and_torch_alone(
 
 def test_the_supervisor_never_loads_torch():
     assert "torch" not in loaded_by("import fusewright.measure.supervisor")
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert fusewright.__version__ == importlib.metadata.version("fusewright")
 
 
 def test_help_loads_nothing_heavy():

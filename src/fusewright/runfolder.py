@@ -15,7 +15,6 @@ from typing import Any, Self
 
 import yaml
 
-import fusewright
 from fusewright.config import Config, Settings, describe
 from fusewright.configfile import make_config
 from fusewright.errors import RunFolderError
@@ -119,7 +118,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 def _facts() -> dict[str, Any]:
     return {
-        "fusewright": fusewright.__version__,
+        "fusewright": importlib.metadata.version("fusewright"),
         "torch": importlib.metadata.version("torch"),
         "python": platform.python_version(),
         "commit": _commit(),
@@ -129,7 +128,7 @@ def _facts() -> dict[str, Any]:
 
 def _commit() -> str | None:
     """Commit of the checkout that this package is imported from; None in an installed wheel."""
-    root = Path(fusewright.__file__).parents[2]
+    root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         return None
     git = subprocess.run(  # noqa: S603 -- a fixed command

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from fusewright.cli.opening import ConfigFile, Format, RunDir, Sets
-from fusewright.configfile import load_config, override
+from fusewright.configfile import load_config
 from fusewright.console import out, print_table, progress
 from fusewright.errors import UsageError
 from fusewright.runfolder import read_config
@@ -38,9 +38,9 @@ def audit(
     """
     from fusewright.auditing import audit as judge  # loads every filter
 
-    config = override(load_config(None), [f"measure.device={device}"])
+    window_ms = _window(window)
     with progress():
-        report = judge(source, config, static=static, window_ms=_window(window), run_dir=run_dir)
+        report = judge(source, device=device, static=static, window_ms=window_ms, run_dir=run_dir)
     if output == "json":
         sys.stdout.write(json.dumps(report) + "\n")
         return

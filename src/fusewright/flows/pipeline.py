@@ -16,16 +16,17 @@ import polars as pl
 from fusewright import assemble, dashboard
 from fusewright.config import ComposerShare
 from fusewright.flows.rounds import next_round
-from fusewright.flows.steps import compose_step, judge_step, measure_step, screen_step
 from fusewright.ledger import write_atomic
 from fusewright.operators.mine import mine
-from fusewright.publish import release, stats
+from fusewright.publish import stats
+from fusewright.publish.release import Release, write_release
 from fusewright.publish.rows import RejectedRow, Row, make_rejected, make_row
 from fusewright.publish.select import Candidate, select
 from fusewright.records import Draw, Measurement, Operator, Passed, Problem, Record, Screening
 from fusewright.runfolder import RunFolder
 from fusewright.schema import schema_of
 from fusewright.stage import Step, run_stage
+from fusewright.steps import compose_step, judge_step, measure_step, screen_step
 
 STAGES = stats.STAGES
 BATCHED = ("compose", "screen", "measure", "judge")
@@ -136,18 +137,15 @@ class Pipeline:
 
     def release(self) -> None:
         """Write the release folder from what the ledger holds."""
-        config = self.run.config
-        rows = self._rows()
+        config, rows = self.run.config, self._rows()
         kept = [rows[passed.problem] for passed in self.ledger.kept("select", Passed)]
-        release.write_release(
-            self.run.release,
-            kept,
-            self._rejected(),
-            stats.funnel(self.ledger, STAGES, len(kept)),
-            self.run.facts,
-            config,
-            {"dashboard.html": dashboard.build(self.ledger, config.release.title)},
+        window_ms = (config.judge.min_eager_ms, config.judge.max_eager_ms)
+        page = dashboard.build(self.ledger, config.release.title, window_ms)
+        funnel = stats.funnel(self.ledger, STAGES, len(kept))
+        made = Release(
+            kept, self._rejected(), funnel, self.run.facts, config, {"dashboard.html": page}
         )
+        write_release(self.run.release, made)
 
     def _make_step(self, stage: str) -> Step[Any]:
         config = self.run.config
@@ -199,10 +197,8 @@ class Pipeline:
         }
 
     def _rejected(self) -> list[RejectedRow]:
-        origins: dict[str, Draw | Problem] = {
-            record.key: record
-            for record in (*self.ledger.kept("draw", Draw), *self.ledger.kept("compose", Problem))
-        }
+        origins: dict[str, Draw | Problem] = {d.key: d for d in self.ledger.kept("draw", Draw)}
+        origins |= {problem.key: problem for problem in self.ledger.kept("compose", Problem)}
         rejections = (r for stage in STAGES for r in self.ledger.rejected(stage))
         return [make_rejected(r, origins.get(r.subject)) for r in rejections]
 

@@ -1,5 +1,6 @@
 """Ask every source for its operators, in processes that may die, and drop aliases across all."""
 
+import logging
 import select
 import time
 from collections import Counter
@@ -10,6 +11,8 @@ from fusewright.errors import PluginError
 from fusewright.operators.child import Child
 from fusewright.operators.verdict import turn_away
 from fusewright.records import Operator, Rejection
+
+logger = logging.getLogger("fusewright.stage")
 
 CHILDREN = 2
 """Sources asked at once."""
@@ -101,6 +104,8 @@ def _ask(sources: Sequence[Plugin], timeout_s: float) -> list[Child]:
             if not running:
                 return children
             _attend(running)
+            tested = sum(len(child.verdicts) for child in children)
+            logger.info("mine %d", tested, extra={"stage": "mine", "done": tested})
     finally:
         for child in children:
             child.stop()

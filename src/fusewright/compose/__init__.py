@@ -1,0 +1,1 @@
+"""Composers: what turns drawn operators into problems."""

@@ -1,0 +1,86 @@
+"""Draw one graph: an input, then moves until it has the operators that were asked for."""
+
+from fusewright.compose import moves
+from fusewright.compose.canvas import Canvas
+from fusewright.compose.menu import Menus
+from fusewright.compose.plan import Graph
+from fusewright.compose.probe import is_weak
+from fusewright.compose.size import LEAST_BATCH, Preset
+from fusewright.operators.catalogue import Dice, Layout, Shape
+
+LAYOUT_WEIGHTS: dict[Layout, float] = {
+    "rows": 2.0, "tokens": 3.0, "image": 3.0, "signal": 1.6, "volume": 1.4, "heads": 0.7,
+}  # fmt: skip
+MOVE_WEIGHTS: dict[moves.Move, float] = {
+    moves.step: 10.0, moves.meet: 1.5, moves.recall: 1.6, moves.fork: 1.6, moves.residual: 2.2,
+    moves.gate: 0.7, moves.attend: 0.7,
+}  # fmt: skip
+INPUT_WEIGHTS = (0.58, 0.32, 0.10)
+"""How often a graph is meant to have one, two and three inputs."""
+COUNT_WEIGHTS = (12, 20, 26, 24, 18)
+"""How often a graph is meant to have two, three ... six operators; more count as six."""
+ANCHORED = 0.92
+"""Share of graphs that must compute more than elementwise operators do."""
+TRIES = 24
+
+
+def draw(menus: Menus, dice: Dice, preset: Preset, counts: tuple[int, int]) -> Graph | None:
+    """Draw a graph of *counts* operators, fewest and most; None where the draw came to nothing."""
+    goal = _goal(dice, *counts)
+    canvas = Canvas(dice, menus, goal, preset.tensor_elements // LEAST_BATCH)
+    x: int | None = canvas.add_input(*_input(dice))
+    wanted = dice.weighted((1, 2, 3), INPUT_WEIGHTS)
+    for _ in range(TRIES):
+        if x is None or canvas.room == 0 or canvas.value(x).layout == "scalars":
+            break
+        mark = canvas.mark()
+        made = _move(dice, missing=wanted - len(canvas.inputs))(canvas, x)
+        if made is None:
+            canvas.back(mark)
+        else:
+            x = made
+    return _accepted(canvas, dice, counts[0])
+
+
+def _accepted(canvas: Canvas, dice: Dice, least: int) -> Graph | None:
+    graph = canvas.graph
+    if len(graph.ops) < least or not graph.nodes:
+        return None
+    flat = all(node.rule.family == "elementwise" for node in graph.nodes)
+    if flat and canvas.menus.anchored and dice.chance(ANCHORED):
+        return None
+    return None if is_weak(graph) else graph
+
+
+def _goal(dice: Dice, least: int, most: int) -> int:
+    counts = range(least, most + 1)
+    weights = [COUNT_WEIGHTS[min(max(count - 2, 0), len(COUNT_WEIGHTS) - 1)] for count in counts]
+    return dice.weighted(counts, weights)
+
+
+def _move(dice: Dice, missing: int) -> moves.Move:
+    """Choose a move; one that brings an input while some are *missing*, and not otherwise."""
+    options = list(MOVE_WEIGHTS)
+    boost: dict[moves.Move, float] = {moves.meet: 6.0 if missing > 0 else 0.0}
+    return dice.weighted(options, [MOVE_WEIGHTS[move] * boost.get(move, 1.0) for move in options])
+
+
+def _input(dice: Dice) -> tuple[Layout, Shape]:
+    """Choose what the first input is."""
+    layout = dice.weighted(list(LAYOUT_WEIGHTS), list(LAYOUT_WEIGHTS.values()))
+    return layout, _shape(dice, layout)
+
+
+def _shape(dice: Dice, layout: Layout) -> Shape:
+    if layout == "rows":
+        return (dice.size("features"),)
+    if layout == "tokens":
+        return dice.size("seq_len"), dice.size("dims")
+    if layout == "heads":
+        return dice.size("num_heads"), dice.size("seq_len"), dice.size("head_dims")
+    if layout == "signal":
+        return dice.size("channels"), dice.size("length")
+    channels, depth = dice.size("channels"), dice.size("depth")
+    height = dice.size("height" if layout == "image" else "depth")
+    square = dice.name("height", int(height)), dice.name("width", int(height))
+    return (channels, *square) if layout == "image" else (channels, depth, *square)

@@ -1,0 +1,84 @@
+"""The graph composer: problems that are valid by construction, and the same for the same seed."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from fusewright.compose.draw import draw
+from fusewright.compose.menu import Menus
+from fusewright.compose.plan import Graph
+from fusewright.compose.render import render
+from fusewright.compose.size import PRESETS, Preset, choose_batch
+from fusewright.operators.catalogue import CATALOGUE, Dice
+from fusewright.records import Draw, Operator, Problem, Rejection
+
+ATTEMPTS = 200
+"""Graphs drawn for one seed before the mined operators count as too few."""
+
+
+@dataclass(frozen=True)
+class GraphComposer:
+    """Draws small graphs of operators from a hand-verified catalogue.
+
+    Raises:
+        ValueError: A setting is unknown or out of range.
+    """
+
+    device: Literal["cuda", "cpu"] = "cuda"
+    """Device whose speed the sizes suit: `cuda` is an H200, `cpu` one core."""
+    min_operators: int = 2
+    """Fewest operators of a problem."""
+    max_operators: int = 6
+    """Most operators of a problem."""
+    name: str = "graph"
+
+    def __post_init__(self) -> None:
+        if self.device not in PRESETS:
+            raise ValueError(f"device '{self.device}' is unknown (valid: {', '.join(PRESETS)})")
+        if not 1 <= self.min_operators <= self.max_operators:
+            raise ValueError(
+                f"min_operators {self.min_operators} and max_operators {self.max_operators}: "
+                "expected 1 <= min_operators <= max_operators"
+            )
+
+    def compose(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
+        """Write the problem that *seed* determines from the catalogue's part of *operators*."""
+        names = frozenset(
+            name for operator in operators for name in (operator.name, *operator.aliases)
+        )
+        drawn = draw_sized(
+            names, seed, PRESETS[self.device], (self.min_operators, self.max_operators)
+        )
+        if drawn is None:
+            return Rejection.of(
+                Draw(composer=self.name, seed=seed), "compose", "no_draw",
+                f"no graph of {self.min_operators} to {self.max_operators} operators could be "
+                f"drawn from the {len(_menus(names).rules)} rules that the mined operators allow",
+            )  # fmt: skip
+        graph, batch, dice = drawn
+        code = render(graph, batch, dice)
+        return Problem(code=code, ops=graph.ops, composer=self.name, seed=seed)
+
+
+def draw_sized(
+    names: frozenset[str], seed: int, preset: Preset, counts: tuple[int, int]
+) -> tuple[Graph, int, Dice] | None:
+    """Draw a graph and its batch, and return the dice as they lie; None after too many attempts.
+
+    What is drawn depends on *names* as a set alone: rules keep the catalogue's order.
+    """
+    menus = _menus(names)
+    for attempt in range(ATTEMPTS if menus.rules else 0):
+        dice = Dice(random.Random(f"{seed}/{attempt}"), preset.sizes)  # noqa: S311 -- no secret
+        graph = draw(menus, dice, preset, counts)
+        batch = None if graph is None else choose_batch(graph, dice, preset)
+        if graph is not None and batch is not None:
+            return graph, batch, dice
+    return None
+
+
+@lru_cache(maxsize=8)
+def _menus(names: frozenset[str]) -> Menus:
+    return Menus([rule for rule in CATALOGUE if all(op in names for op in rule.ops)])

@@ -1,0 +1,63 @@
+"""Find parts of a graph that do nothing, by running the few elements that its rules carry.
+
+The same ablation that a device runs later on real tensors: leave an operator out, or give it other
+operands, and see whether the output moves.
+"""
+
+from collections.abc import Iterator
+
+from fusewright.compose.plan import Graph, Node
+from fusewright.operators.catalogue.apply import MOVED, felt
+from fusewright.operators.catalogue.noise import Noise
+from fusewright.operators.catalogue.sample import Sample, moments, moved, rolled
+
+VARIED = 0.25
+"""Least share of the output's elements that must lie off their mean."""
+
+
+def is_weak(graph: Graph) -> bool:
+    """Whether some operator or input leaves the output as it is, or nothing moves it."""
+    output = graph.nodes[-1].value.sample
+    mean, _ = moments(output)
+    if moved(output, (mean,) * len(output)) < VARIED:
+        return True
+    return any(
+        moved(changed, output) < MOVED
+        for change in _changes(graph)
+        if (changed := _rerun(graph, change)) is not None
+    )
+
+
+def _changes(graph: Graph) -> Iterator[dict[int, Sample]]:
+    """Everything that must move the output, as new elements for one tensor each."""
+    for k, value in enumerate(graph.inputs):
+        yield {-1 - k: rolled(value.sample, 31 + 7 * k)}
+    for index, node in enumerate(graph.nodes):
+        yield {index: rolled(node.value.sample, 53)}
+        for sample in _bypasses(graph, node):
+            yield {index: sample}
+
+
+def _bypasses(graph: Graph, node: Node) -> Iterator[Sample]:
+    """Operands that could stand in for the result."""
+    for operand in node.operands:
+        value = graph.value(operand)
+        if value.shape == node.value.shape and node.rule.family != "layout":
+            yield value.sample
+
+
+def _rerun(graph: Graph, change: dict[int, Sample]) -> Sample | None:
+    """Elements of the output under *change*; None where an operator leaves its domain."""
+    now = dict(change)
+    for index, node in enumerate(graph.nodes):
+        if index in now or not any(operand in now for operand in node.operands):
+            continue
+        before = tuple(graph.value(operand).sample for operand in node.operands)
+        operands = tuple(
+            now.get(operand, sample) for operand, sample in zip(node.operands, before, strict=True)
+        )
+        try:
+            now[index] = felt(node.applied, Noise(index, operands, before))
+        except (ValueError, ArithmeticError):
+            return None
+    return now[len(graph.nodes) - 1]

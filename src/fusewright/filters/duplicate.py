@@ -1,0 +1,131 @@
+"""Copies of what was kept before: the same text under other names, or nearly the same text."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from datasketch import MinHashLSH
+
+from fusewright.filters.minhash import PERMUTATIONS, Signature, minhash, packed, similarity
+from fusewright.filters.unreadable import SYNTAX_ERROR, readable
+from fusewright.identity import canonical, operator_names, shingles, text_hash
+from fusewright.protocols import Facts
+from fusewright.records import Problem, Rejection
+
+_SLACK = 0.2
+"""The index is built this far under the limit: at its own threshold it misses half the pairs."""
+
+_CONFIRMED = 8
+"""Nearest by signature of which the exact similarity is taken, whatever their operators."""
+
+
+@dataclass(frozen=True)
+class ExactDuplicate:
+    """Rejects a problem whose canonical text equals that of one remembered."""
+
+    name: ClassVar[str] = "exact_duplicate"
+    reasons: ClassVar[tuple[str, ...]] = (SYNTAX_ERROR, "exact_duplicate")
+    seen: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @readable
+    def judge(self, problem: Problem) -> Rejection | Facts | None:
+        """Keep a problem that nothing remembered equals; remember nothing."""
+        twin = self.seen.get(text_hash(canonical(problem.code)))
+        if twin is None:
+            return None
+        detail = f"equals {twin} but for names, formatting and comments"
+        return Rejection.of(problem, "screen", "exact_duplicate", detail)
+
+    def remember(self, problem: Problem) -> None:
+        """Take *problem* into memory, unless an equal one is there."""
+        self.seen.setdefault(text_hash(canonical(problem.code)), problem.key)
+
+
+@dataclass(frozen=True)
+class NearDuplicate:
+    """Rejects a problem that shares *limit* of its shingles, and its operators, with another.
+
+    Candidates come from a MinHash index, and each is confirmed by its exact Jaccard similarity.
+    """
+
+    limit: float = 0.8
+    name: ClassVar[str] = "near_duplicate"
+    reasons: ClassVar[tuple[str, ...]] = (SYNTAX_ERROR, "near_duplicate")
+    memory: "_Memory" = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the setting and build the index.
+
+        Raises:
+            ValueError: The limit is no share.
+        """
+        if not 0 < self.limit <= 1:
+            raise ValueError(f"limit {self.limit} is no share; expected 0 < limit <= 1")
+        object.__setattr__(self, "memory", _Memory(max(self.limit - _SLACK, _SLACK)))
+
+    @readable
+    def judge(self, problem: Problem) -> Rejection | Facts | None:
+        """Keep a problem that nothing remembered resembles, with its nearest; remember nothing."""
+        operators = frozenset(operator_names(problem.code))
+        ranked = self.memory.nearest(shingles(problem.code), operators)
+        for value, row in ranked:
+            if value >= self.limit and self.memory.operators[row] == operators:
+                return self._reject(problem, self.memory.keys[row], value)
+        if not ranked:
+            return {"nearest_row": None, "row_similarity": None}
+        value, row = ranked[0]
+        return {"nearest_row": self.memory.keys[row], "row_similarity": value}
+
+    def remember(self, problem: Problem) -> None:
+        """Take *problem* into memory; a text without classes has nothing to remember."""
+        if pieces := shingles(problem.code):
+            self.memory.add(problem.key, pieces, frozenset(operator_names(problem.code)))
+
+    def _reject(self, problem: Problem, key: str, value: float) -> Rejection:
+        detail = f"similarity {value:.3f} to {key} is {self.limit:g} or more, with its operators"
+        limit = self.limit
+        return Rejection.of(problem, "screen", "near_duplicate", detail, value=value, limit=limit)
+
+
+class _Memory:
+    """Rows that were kept: key, operators, shingles and signature of each, and the index."""
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+        self.index = MinHashLSH(threshold, PERMUTATIONS)
+        self.known = set[str]()
+        self.keys: list[str] = []
+        self.operators: list[frozenset[str]] = []
+        self.shingles: list[Signature] = []
+        self.signatures = np.zeros((256, PERMUTATIONS), dtype=np.uint32)
+
+    def add(self, key: str, pieces: frozenset[int], operators: frozenset[str]) -> None:
+        """Append a row, or leave the one that has the key."""
+        if key in self.known:
+            return
+        self.known.add(key)
+        row, sketch = len(self.keys), minhash(pieces)
+        if row == len(self.signatures):
+            self.signatures = np.concatenate([self.signatures, np.zeros_like(self.signatures)])
+        self.index.insert(row, sketch)
+        self.signatures[row] = sketch.hashvalues
+        self.keys.append(key)
+        self.operators.append(operators)
+        self.shingles.append(packed(pieces))
+
+    def nearest(self, pieces: frozenset[int], operators: frozenset[str]) -> list[tuple[float, int]]:
+        """Exact similarities and rows, nearest first: of the same operators, or near by signature.
+
+        A set may share a band with thousands of rows, far too many to compare exactly.
+        """
+        if not pieces:
+            return []
+        sketch = minhash(pieces)
+        found = sorted(self.index.query(sketch))
+        shares = (self.signatures[found] == sketch.hashvalues).mean(axis=1)
+        near = {found[place] for place in np.argsort(-shares, kind="stable")[:_CONFIRMED]}
+        close = (row for row, share in zip(found, shares, strict=True) if share >= self.threshold)
+        alike = {row for row in close if self.operators[row] == operators}
+        own = packed(pieces)
+        ranked = [(similarity(own, self.shingles[row]), row) for row in near | alike]
+        return sorted(ranked, key=lambda pair: (-pair[0], pair[1]))

@@ -1,0 +1,85 @@
+"""Fingerprints of benchmarks: hashes alone, so that no benchmark text is shipped or needed."""
+
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+
+import polars as pl
+
+from fusewright.errors import ConfigError, UsageError, unknown
+from fusewright.filters.minhash import packed, signature
+from fusewright.identity import class_shingles
+
+SCHEMA = pl.Schema(
+    {
+        "benchmark": pl.String(),
+        "problem": pl.String(),
+        "class": pl.String(),
+        "revision": pl.String(),
+        "license": pl.String(),
+        "signature": pl.List(pl.UInt32()),
+        "shingles": pl.List(pl.UInt32()),
+    }
+)
+"""One row a class: where it is from, its MinHash signature and its sorted shingle hashes."""
+
+
+def fingerprint(
+    sources: Iterable[tuple[str, str]],
+    benchmark: str,
+    revision: str,
+    license: str,  # noqa: A002
+) -> pl.DataFrame:
+    """Fingerprint every class of *sources*, pairs of a problem's name and its text.
+
+    Raises:
+        UsageError: A text is not Python, or no text holds a class.
+    """
+    rows = [
+        (benchmark, problem, name, revision, license, signature(pieces), packed(pieces))
+        for problem, code in sources
+        for name, pieces in _read(problem, code).items()
+    ]
+    if not rows:
+        raise UsageError(f"benchmark '{benchmark}' holds no class; expected problems with a Model")
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def load(name_or_path: str) -> pl.DataFrame:
+    """Load fingerprints by the name of a shipped benchmark, or from the file at a path.
+
+    Raises:
+        ConfigError: There are none, or the file holds something else.
+    """
+    there = shipped()
+    path = there.get(name_or_path) or Path(name_or_path)
+    if not path.is_file():
+        if path.suffix != ".parquet":
+            hint = "; or give the path of a file that `fusewright benchmark fingerprint` made"
+            raise ConfigError(unknown("benchmark", name_or_path, there) + hint)
+        raise ConfigError(f"fingerprint file {path} does not exist ({_choices()})")
+    try:
+        frame = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise ConfigError(f"{path} is no Parquet file: {_choices()}") from error
+    if frame.schema != SCHEMA or frame.is_empty():
+        raise ConfigError(f"{path} holds no fingerprints: {_choices()}")
+    return frame
+
+
+def shipped() -> dict[str, Path]:
+    """Files of the fingerprints that come with the package, by benchmark."""
+    folder = Path(str(resources.files("fusewright") / "data" / "benchmarks"))
+    return {path.stem: path for path in sorted(folder.glob("*.parquet"))}
+
+
+def _read(problem: str, code: str) -> dict[str, frozenset[int]]:
+    try:
+        return class_shingles(code)
+    except SyntaxError as error:
+        raise UsageError(f"benchmark problem '{problem}' is not Python: {error.msg}") from error
+
+
+def _choices() -> str:
+    known = ", ".join(shipped())
+    return f"expected {known}, or a file that `fusewright benchmark fingerprint` made"

@@ -1,0 +1,24 @@
+"""Who a problem is: canonical text, likeness, operators read off the text, graph hashes.
+
+The lowest layer: pure, and nothing of it runs or imports what it reads.
+"""
+
+from fusewright.identity.graph import branches, graph_hash, skeleton
+from fusewright.identity.operators import operator_names
+from fusewright.identity.program import Program, read
+from fusewright.identity.shingling import class_shingles, jaccard, shingles
+from fusewright.identity.text import canonical, text_hash
+
+__all__ = [
+    "Program",
+    "branches",
+    "canonical",
+    "class_shingles",
+    "graph_hash",
+    "jaccard",
+    "operator_names",
+    "read",
+    "shingles",
+    "skeleton",
+    "text_hash",
+]

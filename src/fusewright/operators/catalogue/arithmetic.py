@@ -1,0 +1,225 @@
+"""Operators that join two or three tensors element by element."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fusewright.operators.catalogue.activations import exp, gelu, sigmoid
+from fusewright.operators.catalogue.elementwise import kept
+from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
+from fusewright.operators.catalogue.sample import mapped
+from fusewright.operators.catalogue.size import ONE
+from fusewright.operators.catalogue.value import (
+    FEATURE,
+    Fact,
+    Layout,
+    Shape,
+    Value,
+    broadcast,
+    spread_dims,
+)
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Join:
+    """A real function of several operands, and the bounds it gives."""
+
+    at: Callable[..., float]
+    bounds: Callable[..., Bounds]
+    adds: bool = False
+    """Whether it adds its second operand to its first, or subtracts it."""
+    scales: bool = False
+    """Whether it multiplies its first operand by its second."""
+    positive: tuple[int, ...] = ()
+    """Operands that must not be negative."""
+    wide: bool = False
+    """Whether every operand must have the full shape."""
+
+
+def join(  # noqa: PLR0913 -- one row of a table
+    name: str,
+    call: str,
+    made: Join,
+    *,
+    arity: int = 2,
+    verb: str,
+    weight: float = 1.0,
+    uses: tuple[str, ...] = (),
+) -> Rule:
+    """Make the rule of an operator that joins *arity* tensors by *made*."""
+
+    def act(_: Dice, *operands: Value) -> Applied | Refused:
+        shape = _joined_shape(made, operands)
+        if shape is None or len({id(value) for value in operands}) < arity:
+            return Refused("shape")
+        if any(operands[index].low < 0 for index in made.positive):
+            return Refused("domain")
+        low, high = made.bounds(*((value.low, value.high) for value in operands))
+        elements = math.prod(map(int, shape))
+        return Applied(
+            call=call,
+            shape=shape,
+            layout=operands[0].layout if operands[0].shape == shape else operands[1].layout,
+            low=low,
+            high=high,
+            facts=_joined_facts(made, operands, shape),
+            feel=lambda _, *samples: mapped(made.at, *samples),
+            cost=Cost(
+                moved=elements * (1 + 3 * (max(1, len(uses)) - 1))
+                + sum(value.elements for value in operands),
+                kernels=max(1, len(uses)),
+            ),
+        )
+
+    partner = None if made.wide else _partner
+    return Rule(
+        name, "elementwise", act, arity, weight=weight, uses=uses, verb=verb, partner=partner
+    )
+
+
+def _joined_shape(made: Join, operands: tuple[Value, ...]) -> Shape | None:
+    shape: Shape | None = operands[0].shape
+    for value in operands[1:]:
+        shape = shape and broadcast(shape, value.shape)
+    if made.wide and any(value.shape != shape for value in operands):
+        return None
+    return shape or None
+
+
+def _joined_facts(made: Join, operands: tuple[Value, ...], shape: Shape) -> tuple[Fact, ...]:
+    first, second = operands[:2]
+    if first.shape != shape:
+        return ()
+    dims = spread_dims(second.shape, shape)
+    if made.adds:
+        return kept(first.facts, frozenset({"shift", "bias"})) + (
+            (Fact("shift", dims),) if dims else ()
+        )
+    if made.scales:
+        gained = dims and second.low >= 0
+        return kept(first.facts, frozenset({"scale"})) + ((Fact("scale", dims),) if gained else ())
+    return ()
+
+
+def _partner(dice: Dice, value: Value) -> tuple[Layout, Shape]:
+    """The same shape, or one that is repeated along every dimension but the features."""
+    if value.rank <= FEATURE.get(value.layout, 0) or value.rank < 3 or dice.chance(0.7):  # noqa: PLR2004
+        return value.layout, value.shape
+    feature = FEATURE[value.layout]
+    shape = tuple(size if dim == feature else ONE for dim, size in enumerate(value.shape, start=1))
+    return value.layout, shape
+
+
+def _sum(x: Bounds, y: Bounds) -> Bounds:
+    return x[0] + y[0], x[1] + y[1]
+
+
+def _difference(x: Bounds, y: Bounds) -> Bounds:
+    return x[0] - y[1], x[1] - y[0]
+
+
+def product_bounds(x: Bounds, y: Bounds) -> Bounds:
+    """Bounds of a product."""
+    corners = [a * b for a in x for b in y]
+    return min(corners), max(corners)
+
+
+def _fraction(x: Bounds, _: Bounds) -> Bounds:
+    return min(x[0], 0.0), max(x[1], 0.0)
+
+
+def _weighed(x: Bounds, y: Bounds) -> Bounds:
+    """Bounds of a product whose second factor is not negative and at most 1 above *y*."""
+    return product_bounds(x, (0.0, max(y[1], 0.0) + 1.0))
+
+
+def _hypotenuse(x: Bounds, y: Bounds) -> Bounds:
+    return 0.0, math.hypot(max(map(abs, x)), max(map(abs, y)))
+
+
+def _curved(x: Bounds, y: Bounds) -> Bounds:
+    """Bounds of *y* times a curve that is between -1 and *x*."""
+    return product_bounds((-1.0, max(x[1], 0.0)), y)
+
+
+def _swung(x: Bounds, _: Bounds) -> Bounds:
+    peak = max(map(abs, x))
+    return -peak, peak
+
+
+def _logarithmic(x: Bounds, y: Bounds) -> Bounds:
+    return product_bounds(x, (math.log1p(y[0]), math.log1p(y[1])))
+
+
+def _logarithmic_sum(x: Bounds, y: Bounds) -> Bounds:
+    return max(x[0], y[0]), max(x[1], y[1]) + 0.7
+
+
+def _between(x: Bounds, y: Bounds) -> Bounds:
+    # A weighted mean may round past its ends.
+    return min(x[0], y[0]) - 1e-3, max(x[1], y[1]) + 1e-3
+
+
+def _greater(x: Bounds, y: Bounds) -> Bounds:
+    return max(x[0], y[0]), max(x[1], y[1])
+
+
+def _lesser(x: Bounds, y: Bounds) -> Bounds:
+    return min(x[0], y[0]), min(x[1], y[1])
+
+
+def _logaddexp(x: float, y: float) -> float:
+    return max(x, y) + math.log1p(exp(-abs(x - y)))
+
+
+def _plus_product(x: Bounds, y: Bounds, z: Bounds) -> Bounds:
+    return _sum(x, product_bounds(y, z))
+
+
+def _plus_quotient(x: Bounds, y: Bounds, _: Bounds) -> Bounds:
+    return _sum(x, product_bounds(y, (0.0, 2.0)))
+
+
+JOINS: tuple[Rule, ...] = (
+    join("torch.add", "{0} + {1}", Join(lambda x, y: x + y, _sum, adds=True), verb="add {1}",
+         weight=2.0),
+    join("torch.sub", "{0} - {1}", Join(lambda x, y: x - y, _difference, adds=True),
+         verb="subtract {1}"),
+    join("torch.mul", "{0} * {1}", Join(lambda x, y: x * y, product_bounds, scales=True),
+         verb="multiply by {1}", weight=2.0),
+    join("torch.div", "{0} / (1.0 + {1})", Join(lambda x, y: x / (1 + y), _fraction, positive=(1,)),
+         verb="divide by one plus {1}", uses=("torch.add", "torch.div"), weight=1.5),
+    join("torch.maximum", "torch.maximum({0}, {1})", Join(max, _greater), verb="take the greater of it and {1}"),
+    join("torch.minimum", "torch.minimum({0}, {1})", Join(min, _lesser), verb="take the lesser of it and {1}"),
+    join("torch.lerp", "torch.lerp({0}, {1}, 0.3)",
+         Join(lambda x, y: 0.7 * x + 0.3 * y, _between), verb="interpolate towards {1}"),
+    join("torch.hypot", "torch.hypot({0}, {1})", Join(math.hypot, _hypotenuse),
+         verb="take the hypotenuse with {1}", weight=0.5),
+    join("torch.logaddexp", "torch.logaddexp({0}, {1})", Join(_logaddexp, _logarithmic_sum),
+         verb="add {1} in log space", weight=0.6),
+    join("torch.addcmul", "torch.addcmul({0}, {1}, {2})",
+         Join(lambda x, y, z: x + y * z, _plus_product, wide=True), arity=3,
+         verb="add a product"),
+    join("torch.addcmul", "torch.addcmul({0}, {1}, {2}, value=0.5)",
+         Join(lambda x, y, z: x + 0.5 * y * z, _plus_product, wide=True),
+         arity=3, verb="add a product", weight=0.5),
+    join("torch.addcdiv", "torch.addcdiv({0}, {1}, {2} + 0.5)",
+         Join(lambda x, y, z: x + y / (z + 0.5), _plus_quotient, wide=True, positive=(2,)), arity=3, verb="add a quotient", uses=("torch.add", "torch.addcdiv")),
+    join("torch.special.xlog1py", "torch.special.xlog1py({0}, {1})",
+         Join(lambda x, y: x * math.log1p(y), _logarithmic, positive=(1,)), verb="weigh by log1p of {1}",
+         weight=0.5),
+    join("torch.sigmoid", "{0} * torch.sigmoid({1})",
+         Join(lambda x, y: x * sigmoid(y), _fraction), verb="gate by the sigmoid of {1}",
+         uses=("torch.sigmoid", "torch.mul")),
+    join("F.gelu", "F.gelu({0}) * {1}", Join(lambda x, y: gelu(x) * y, _curved),
+         verb="gate {1} by GELU", uses=("F.gelu", "torch.mul")),
+    join("F.silu", "F.silu({0}) * {1}", Join(lambda x, y: x * sigmoid(x) * y, _curved),
+         verb="gate {1} by SiLU", uses=("F.silu", "torch.mul")),
+    join("torch.tanh", "{0} * torch.tanh({1})", Join(lambda x, y: x * math.tanh(y), _swung),
+         verb="gate by tanh of {1}", uses=("torch.tanh", "torch.mul"), weight=0.7),
+    join("F.softplus", "{0} * F.softplus({1})", Join(lambda x, y: x * math.log1p(exp(y)), _weighed),
+         verb="weigh by softplus of {1}", uses=("F.softplus", "torch.mul"), weight=0.5),
+)  # fmt: skip
+"""Operators of two or three tensors."""

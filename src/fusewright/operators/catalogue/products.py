@@ -1,0 +1,218 @@
+"""Matrix products: with parameters, or of two tensors."""
+
+import math
+from dataclasses import dataclass
+
+from fusewright.operators.catalogue.noise import Noise
+from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Member, Refused, Rule
+from fusewright.operators.catalogue.sample import Sample, affine, mapped, moments
+from fusewright.operators.catalogue.size import Size
+from fusewright.operators.catalogue.value import (
+    Fact,
+    Layout,
+    Shape,
+    Value,
+    others,
+    resized,
+)
+
+LAST: tuple[Layout, ...] = ("rows", "tokens")
+"""Layouts whose features come last."""
+WEIGHT_BOUND = 5.0
+"""Greatest magnitude that a normal weight usually has."""
+LEAST = 4
+"""Fewest features worth projecting."""
+LARGEST_SQUARE = 2048
+"""Longest side of a product of two tensors of one length."""
+
+
+def projected(noise: Noise, sample: Sample, fan_in: float, bound: float) -> Sample:
+    """Sums of *fan_in* elements times weights that are uniform within *bound*, without bias.
+
+    The mean of the operand meets the same weights each time, its deviation does not.
+    """
+    mean, deviation = moments(sample)
+    width = bound * math.sqrt(fan_in / 3)
+    return mapped(lambda p, z: width * (mean * p + deviation * z), noise.fixed(0), noise.drawn())
+
+
+def biased(noise: Noise, sample: Sample, bound: float) -> Sample:
+    """Add a bias that is uniform within *bound*."""
+    return mapped(lambda x, p: x + bound / math.sqrt(3) * p, sample, noise.fixed(1))
+
+
+def contracted(noise: Noise, x: Sample, y: Sample, n: int) -> Sample:
+    """Sums of *n* products of elements of *x* and *y*."""
+    (mean, deviation), (other_mean, other) = moments(x), moments(y)
+    variance = (deviation * other) ** 2 + (mean * other) ** 2 + (other_mean * deviation) ** 2
+    return affine(noise.drawn(4, (0, 1)), n * mean * other_mean, math.sqrt(n * variance))
+
+
+def _linear(dice: Dice, x: Value) -> Applied | Refused:
+    if x.made_by[1] == "matmul" or x.feature < LEAST:
+        return Refused("repeat")
+    last, out = x.rank - 1, dice.features(x)
+    n, bound = int(x.feature), 1 / math.sqrt(x.feature)
+    shape = resized(x.shape, last, out)
+    return Applied(
+        call="{m0}({0})",
+        members=(Member("proj", f"nn.Linear({x.feature.text}, {out.text}{{bias}})"),),
+        shape=shape,
+        facts=(Fact("bias", others(x, last)),),
+        lone=bound * x.peak,
+        feel=lambda noise, sample: biased(noise, projected(noise, sample, n, bound), bound),
+        cost=_cost(x, shape, n, params=n * out),
+    )
+
+
+def _weight(x: Value, out: Size, *, transposed: bool = False) -> Member:
+    sides = (out.text, x.feature.text) if transposed else (x.feature.text, out.text)
+    scale = f"{factor_text(x.feature)} ** -0.5"
+    return Member("weight", f"nn.Parameter(torch.randn({', '.join(sides)}) * {scale})")
+
+
+def _weighted(
+    name: str, call: str, layouts: tuple[Layout, ...] = LAST, *, transposed: bool = False
+) -> Rule:
+    """Make the rule of a product with a bare parameter."""
+
+    def act(dice: Dice, x: Value) -> Applied | Refused:
+        if x.made_by[1] == "matmul" or x.feature < LEAST:
+            return Refused("repeat")
+        out, n = dice.features(x), int(x.feature)
+        shape = resized(x.shape, x.rank - 1, out)
+        return Applied(
+            call=call,
+            members=(_weight(x, out, transposed=transposed),),
+            shape=shape,
+            lone=WEIGHT_BOUND * x.peak / math.sqrt(n),
+            feel=lambda noise, sample: projected(noise, sample, n, math.sqrt(3 / n)),
+            cost=_cost(x, shape, n, params=n * out),
+        )
+
+    return Rule(name, "matmul", act, layouts=layouts, noun="hidden", verb="project")
+
+
+def _addmm(dice: Dice, x: Value) -> Applied | Refused:
+    if x.made_by[1] == "matmul" or x.feature < LEAST:
+        return Refused("repeat")
+    out, n = dice.features(x), int(x.feature)
+    shape = resized(x.shape, 1, out)
+
+    def feel(noise: Noise, sample: Sample) -> Sample:
+        sums = projected(noise, sample, n, math.sqrt(3 / n))
+        return biased(noise, sums, 0.5 * math.sqrt(3))
+
+    return Applied(
+        call="torch.addmm({m0}, {0}, {m1})",
+        members=(Member("bias", f"nn.Parameter(torch.randn({out.text}) * 0.5)"), _weight(x, out)),
+        shape=shape,
+        feel=feel,
+        lone=WEIGHT_BOUND * x.peak / math.sqrt(n),
+        facts=(Fact("shift", (0,)),),
+        cost=_cost(x, shape, n, params=n * out),
+    )
+
+
+@dataclass(frozen=True)
+class Product:
+    """How a product of two batches of matrices is written."""
+
+    call: str
+    transposed: bool = False
+    """Whether it multiplies by the second operand's transpose."""
+    scaled: bool = False
+    """Whether it divides by the root of the number of terms."""
+    rank: int | None = None
+    """Rank that both operands must have; None takes matrices with any leading dimensions."""
+
+    def width(self, x: Value, y: Value) -> Size | None:
+        """Columns of the product; None where the operands do not fit."""
+        if x is y or x.rank != y.rank or x.rank not in (self.rank or 3, self.rank or 4):
+            return None
+        if x.shape[:-2] != y.shape[:-2]:
+            return None
+        rows, columns = y.shape[-2:] if not self.transposed else (y.shape[-1], y.shape[-2])
+        fits = x.shape[-1] == rows and max(int(x.shape[-2]), int(columns)) <= LARGEST_SQUARE
+        return columns if fits else None
+
+
+def product(name: str, made: Product, *, uses: tuple[str, ...] = (), weight: float = 1.0) -> Rule:
+    """Make the rule of a product of two batches of matrices."""
+
+    def act(_: Dice, x: Value, y: Value) -> Applied | Refused:
+        width = made.width(x, y)
+        if width is None:
+            return Refused("shape")
+        terms = x.shape[-1]
+        n, factor = int(terms), terms**-0.5 if made.scaled else 1.0
+        shape = resized(x.shape, x.rank - 1, width)
+        return Applied(
+            call=made.call,
+            members=(Member("scale", f"{factor_text(terms)} ** -0.5"),) if made.scaled else (),
+            shape=shape,
+            layout="heads" if x.layout == "heads" else "tokens",
+            lone=factor * x.peak * y.peak,
+            feel=lambda noise, a, b: affine(contracted(noise, a, b, n), 0.0, factor),
+            facts=_crossed_facts(y) if made.transposed else (),
+            cost=_cost(x, shape, n, other=y.elements + 2 * made.scaled * math.prod(shape)),
+        )
+
+    noun = "scores" if made.transposed else "mixed"
+    verb = "correlate with {1}" if made.transposed else "multiply by {1} as matrices"
+    return Rule(
+        name, "matmul", act, 2, weight=weight, uses=uses, noun=noun, verb=verb,
+        layouts=("tokens", "signal", "heads")[: 2 if made.rank else 3],
+        partner=_sequence if made.transposed else _columns,
+    )  # fmt: skip
+
+
+def _crossed_facts(y: Value) -> tuple[Fact, ...]:
+    """A shift of every row of *y* alike shifts every column of the product alike."""
+    row, last = y.rank - 2, y.rank - 1
+    shifted = {fact.kind for fact in y.facts if row in fact.dims}
+    return tuple(Fact(kind, (last,)) for kind in ("shift", "bias") if kind in shifted)
+
+
+def _sequence(dice: Dice, x: Value) -> tuple[Layout, Shape]:
+    """Another sequence with the same features, of the same length or another."""
+    return x.layout, resized(x.shape, max(x.rank - 2, 1), dice.size("context_len", x.shape[0]))
+
+
+def _columns(dice: Dice, x: Value) -> tuple[Layout, Shape]:
+    """A matrix with as many rows as *x* has columns."""
+    return x.layout, (*x.shape[:-2], x.shape[-1], dice.features(x))
+
+
+def factor_text(size: Size) -> str:
+    """Write *size* as the base of a power."""
+    return size.text if size.text.isidentifier() else f"({size.text})"
+
+
+def _cost(x: Value, shape: Shape, n: int, params: int = 0, other: int = 0) -> Cost:
+    out = math.prod(map(int, shape))
+    return Cost(moved=x.elements + other + out, flops=2 * n * out, params=params)
+
+
+_CROSS = "{1}.transpose(-2, -1)"
+PRODUCTS: tuple[Rule, ...] = (
+    Rule("nn.Linear", "matmul", _linear, weight=2.0, layouts=LAST, noun="hidden", verb="project"),
+    _weighted("F.linear", "F.linear({0}, {m0})", transposed=True),
+    _weighted("torch.matmul", "{0} @ {m0}"),
+    _weighted("torch.einsum", "torch.einsum('btd,df->btf', {0}, {m0})", ("tokens",)),
+    Rule("torch.addmm", "matmul", _addmm, layouts=("rows",), noun="hidden",
+         verb="project and add a bias"),
+    product("torch.bmm", Product("torch.bmm({0}, {1})", rank=3)),
+    product("torch.bmm", Product(f"torch.bmm({{0}}, {_CROSS})", transposed=True, rank=3),
+            uses=("torch.transpose", "torch.bmm")),
+    product("torch.bmm", Product(f"torch.bmm({{0}}, {_CROSS}) * {{m0}}", transposed=True,
+                                 scaled=True, rank=3),
+            uses=("torch.transpose", "torch.bmm", "torch.mul"), weight=1.5),
+    product("torch.matmul", Product("{0} @ {1}")),
+    product("torch.matmul", Product(f"{{0}} @ {_CROSS} * {{m0}}", transposed=True, scaled=True),
+            uses=("torch.transpose", "torch.matmul", "torch.mul"), weight=1.5),
+    product("torch.einsum", Product("torch.einsum('bts,bsd->btd', {0}, {1})", rank=3)),
+    product("torch.einsum", Product("torch.einsum('btd,bsd->bts', {0}, {1})", transposed=True,
+                                    rank=3)),
+)  # fmt: skip
+"""Matrix products."""

@@ -1,0 +1,137 @@
+"""Scans and sorts along one dimension."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fusewright.operators.catalogue.noise import Noise
+from fusewright.operators.catalogue.reductions import reduction_dims
+from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
+from fusewright.operators.catalogue.sample import Sample, largest, moments, quantile
+from fusewright.operators.catalogue.size import Size
+from fusewright.operators.catalogue.value import DIMENSIONED, Fact, Value, resized
+
+Feel = Callable[[Noise, Sample, int], Sample]
+LEAST = 8
+"""Fewest elements worth scanning."""
+LONGEST_SORT = 8192
+"""Most elements along a sorted dimension."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a scan makes of *n* elements along its dimension."""
+
+    feel: Feel
+    bounds: Callable[[float, float, int], tuple[float, float]]
+    passes: int = 2
+    slowness: float = 3.0
+    tail: str = ""
+
+
+def _steps(noise: Noise, n: int) -> list[float]:
+    """How far along a scan each element of a sample stands; a matter of place, not of data."""
+    return [1 + (n - 1) * 0.5 * (1 + math.erf(z / math.sqrt(2))) for z in noise.fixed()]
+
+
+def _cumulated(noise: Noise, sample: Sample, n: int) -> Sample:
+    mean, deviation = moments(sample)
+    pairs = zip(_steps(noise, n), noise.drawn(), strict=True)
+    return tuple(mean * t + deviation * math.sqrt(t) * z for t, z in pairs)
+
+
+def _log_cumulated(noise: Noise, sample: Sample, n: int) -> Sample:
+    top = max(sample)
+    mean, deviation = moments(tuple(math.exp(x - top) for x in sample))
+    return tuple(
+        top + math.log(t) + math.log(max(mean + deviation * z / math.sqrt(t), mean * 0.05))
+        for t, z in zip(_steps(noise, n), noise.drawn(), strict=True)
+    )
+
+
+def _running_peak(noise: Noise, sample: Sample, n: int) -> Sample:
+    # Four stages of the scan stand for all of it.
+    stages = [largest(sample, max(n * k // 4, 1), noise.drawn()) for k in (1, 2, 3, 4)]
+    return tuple(stages[i % 4][i] for i in range(len(sample)))
+
+
+def _running_floor(noise: Noise, sample: Sample, n: int) -> Sample:
+    return tuple(-x for x in _running_peak(noise, tuple(-x for x in sample), n))
+
+
+def _ordered(noise: Noise, sample: Sample, n: int) -> Sample:
+    ordered, deviation = sorted(sample), moments(sample)[1]
+    pairs = zip(noise.fixed(), noise.drawn(), strict=True)
+    return tuple(quantile(ordered, z) + deviation * e / math.sqrt(n) for z, e in pairs)
+
+
+def _same(low: float, high: float, _: int) -> tuple[float, float]:
+    return low, high
+
+
+def _cumulated_bounds(low: float, high: float, n: int) -> tuple[float, float]:
+    return min(low, low * n), max(high, high * n)
+
+
+def _log_cumulated_bounds(low: float, high: float, n: int) -> tuple[float, float]:
+    return low - 1e-3, high + math.log(n) + 1e-3
+
+
+def scan(name: str, made: Scan, *, verb: str, family: str = "scan", weight: float = 1.0) -> Rule:
+    """Make the rule of a scan."""
+
+    def act(dice: Dice, x: Value) -> Applied | Refused:
+        dims = reduction_dims(dice, x, several=False)
+        n = x.count(dims)
+        if n < LEAST or (family == "sort" and n > LONGEST_SORT):
+            return Refused("shape")
+        low, high = made.bounds(x.low, x.high, n)
+        sorts = family == "sort"
+        return Applied(
+            call=f"{name}({{0}}, dim={dims[0]}){made.tail}",
+            shape=x.shape,
+            low=low,
+            high=high,
+            facts=(Fact("perm", dims),) if sorts else (),
+            blind=(Fact("perm", dims),) if sorts else (),
+            feel=lambda noise, sample: made.feel(noise, sample, n),
+            cost=Cost(moved=made.passes * x.elements, slowness=made.slowness),
+        )
+
+    return Rule(name, family, act, weight=weight, layouts=DIMENSIONED, verb=verb)
+
+
+def _top(dice: Dice, x: Value) -> Applied | Refused:
+    dim = x.rank - 1
+    k = dice.one_of((4, 8, 16))
+    if x.size(dim) < 4 * k or x.size(dim) > LONGEST_SORT:
+        return Refused("shape")
+    n = int(x.size(dim))
+    return Applied(
+        call=f"torch.topk({{0}}, k={k}, dim={dim}).values",
+        shape=resized(x.shape, dim, Size(k)),
+        low=x.low,
+        high=x.high,
+        blind=(Fact("perm", (dim,)),),
+        feel=lambda noise, sample: largest(sample, max(n // k, 1), noise.drawn()),
+        cost=Cost(moved=x.elements, slowness=10.0),
+    )
+
+
+SCANS: tuple[Rule, ...] = (
+    scan("torch.cumsum", Scan(_cumulated, _cumulated_bounds), verb="sum cumulatively"),
+    scan("torch.cummax", Scan(_running_peak, _same, passes=4, tail=".values"),
+         verb="take the running maximum", weight=0.5),
+    scan("torch.cummin", Scan(_running_floor, _same, passes=4, tail=".values"),
+         verb="take the running minimum", weight=0.5),
+    scan("torch.logcumsumexp", Scan(_log_cumulated, _log_cumulated_bounds, slowness=7.0),
+         verb="take a cumulative logsumexp", weight=0.6),
+)  # fmt: skip
+"""Scans."""
+
+SORTS: tuple[Rule, ...] = (
+    scan("torch.sort", Scan(_ordered, _same, passes=4, slowness=15.0, tail=".values"),
+         verb="sort", family="sort", weight=0.6),
+    Rule("torch.topk", "sort", _top, layouts=DIMENSIONED, verb="keep the greatest", noun="top"),
+)  # fmt: skip
+"""Sorts."""
