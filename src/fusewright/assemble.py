@@ -69,6 +69,20 @@ def meter(config: Config) -> Any:
     return made
 
 
+def check(config: Config) -> None:
+    """Make everything once, so that a plug-in that is missing or broken is told of at once.
+
+    Operator sources are left out: they are asked in processes of their own.
+
+    Raises:
+        PluginError: A plug-in cannot be made.
+    """
+    composers(config)
+    problem_filters(config)
+    measured_filters(config)
+    meter(config)
+
+
 def _filters(wanted: Iterable[Plugin]) -> list[Any]:
     made = [plugin("filters", one) for one in wanted]
     for one in made:

@@ -5,6 +5,7 @@ one, and never runs a row whose text is broken or calls what is banned.
 """
 
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,9 @@ from fusewright.records import Measurement, Problem, Rejection
 from fusewright.stage import run_stage
 from fusewright.steps import measure_step
 
-UNRUN = ("syntax_error", "contract_missing", "banned_call")
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]*\w(?<!\.parquet)(?<!\.jsonl)(?<!\.py)")
+BROKEN = "syntax_error"
+UNRUN = (BROKEN, "contract_missing", "banned_call")
 """After any of these nothing of a row is executed."""
 
 
@@ -118,7 +121,7 @@ def _texts(source: str) -> Iterator[tuple[str, str, Sequence[str]]]:
         frame = pl.read_parquet(path)
     elif path.suffix == ".jsonl" and path.is_file():
         frame = pl.DataFrame([json.loads(line) for line in path.read_text().splitlines() if line])
-    elif path.exists() or source.count("/") != 1 or path.suffix in (".parquet", ".jsonl", ".py"):
+    elif path.exists() or not HUB_ID.fullmatch(source):
         raise UsageError(
             f"'{source}' is no source: expected a folder of .py files, a .parquet or .jsonl file "
             "with a `code` column, or a Hub id like owner/name"
@@ -148,8 +151,13 @@ def _read_text(finding: Finding, filters: Sequence[ProblemFilter]) -> None:
     for judge in filters:
         verdict = judge.judge(finding.problem)
         if isinstance(verdict, Rejection):
-            finding.rejections.append(verdict)
-            if verdict.reason == "syntax_error":
+            # A filter of several reasons tells only its first to the pipeline.
+            faults = getattr(judge, "faults", None)
+            if verdict.reason == BROKEN or not faults:
+                finding.rejections.append(verdict)
+            else:
+                finding.rejections += faults(finding.problem)
+            if verdict.reason == BROKEN:
                 return
         elif verdict:
             finding.facts |= verdict

@@ -42,16 +42,17 @@ class RunFolder:
         self.path = path
         self.ledger = Ledger(path)
         self._lock: int | None = None
-        found = _read(path)
-        if found is None:
-            _require_empty(path)
-            changed = False
-        else:
-            _require_versions(path, found)
-            changed = _require_config(path, read_config(path), config, rejudge=rejudge)
         self.config = config
-        self._changed = changed
-        self.facts = found or _facts()
+        self.facts = _read(path) or _facts()
+        self._changed = False
+        if not (path / RUN_FILE).exists():
+            _require_empty(path)
+        # A run that has decided nothing yet is free to begin anew.
+        elif any(path.glob("*/*.parquet")):
+            _require_versions(path, self.facts)
+            self._changed = _require_config(path, read_config(path), config, rejudge=rejudge)
+        else:
+            self.facts = _facts()
 
     def __enter__(self) -> Self:
         self.path.mkdir(parents=True, exist_ok=True)

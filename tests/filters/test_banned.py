@@ -41,6 +41,7 @@ def test_the_filter_satisfies_its_protocol():
         "return F.dropout(x, 0.0) + F.dropout(x, training=False)",
         "return x if torch.cuda.is_available() else -x",
         "return nn.init.zeros_(x)",
+        "nn.Module.__init__(self); return x",
     ],
 )
 def test_what_only_computes_is_kept(forward):
@@ -53,6 +54,7 @@ def test_what_only_computes_is_kept(forward):
         *("import os", "import numpy as np", "import torch.cuda", "from torch import load"),
         *("from torch import *", "from . import x", "from torch.utils import cpp_extension"),
         *("import math as torch", "from torch.nn.functional import importlib"),
+        *("from typing import sys", "import typing\ntyping.sys.exit()"),
         "open = 1\nopen('x')",
         "@torch.jit.script\ndef f(x): return x",
         "class A(nn.Module):\n    @property\n    def x(self): return 1",
@@ -98,8 +100,8 @@ def test_the_first_line_that_is_at_fault_is_named():
 
 
 def test_further_imports_can_be_allowed():
-    text = problem(rest="import einops")
-    allowed = (*Banned().imports, "einops")
+    text = problem(rest="import einops\nfrom collections.abc import Sequence")
+    allowed = (*Banned().imports, "einops", "collections.abc")
 
     check_filter(Banned(), text, reason="banned_call")
     check_filter(Banned(imports=allowed), text, reason=None)

@@ -28,7 +28,7 @@ def test_the_same_text_under_other_names_is_an_exact_duplicate(problem, reason):
     judge.remember(FIRST)
     rejection = check_filter(judge, problem, reason=reason)
 
-    assert rejection is None or FIRST.key in rejection.detail
+    assert rejection is None or FIRST.id in rejection.detail
 
 
 @pytest.mark.parametrize("judge", [ExactDuplicate(), NearDuplicate()])
@@ -45,7 +45,7 @@ def test_the_first_of_equal_problems_is_the_twin_that_is_named():
     judge.remember(FIRST)
     judge.remember(RENAMED)
 
-    assert FIRST.key in judge.judge(make_problem(RELU_MEAN, seed=9)).detail
+    assert FIRST.id in judge.judge(make_problem(RELU_MEAN, seed=9)).detail
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_with_other_operators_a_near_text_is_kept_and_named():
     judge.remember(FIRST)
     facts = judge.judge(OTHER)
 
-    assert facts["nearest_row"] == FIRST.key
+    assert facts["nearest_row"] == FIRST.id
     assert facts["row_similarity"] == jaccard(shingles(FIRST.code), shingles(OTHER.code)) > 0.5
 
 
@@ -97,7 +97,7 @@ def test_the_right_one_of_many_rows_is_found():
     judge.remember(FIRST)
     rejection = check_filter(judge, RESIZED, reason="near_duplicate")
 
-    assert FIRST.key in rejection.detail
+    assert FIRST.id in rejection.detail
 
 
 @pytest.mark.parametrize("limit", [0, -0.1, 1.1, float("nan")])

@@ -7,10 +7,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from fusewright import assemble
 from fusewright.cli.opening import ConfigFile, RunDir, Sets, opened, require_run, settings_of
 from fusewright.configfile import load_config
 from fusewright.console import out, print_funnel, print_stage, progress
 from fusewright.errors import ConfigError, FusewrightError, UsageError, unknown
+from fusewright.runfolder import RunFolder
 
 
 def run(
@@ -30,6 +32,9 @@ def run(
 
     folder = run_dir or Path("runs") / load_config(config, sets).name
     settings = settings_of(folder, config, sets)
+    # What can be refused is refused here, before a server is started for it.
+    RunFolder(folder, settings)
+    assemble.check(settings)
     quiet()
     with progress():
         # Prefect takes seconds to import, and reads its settings then.

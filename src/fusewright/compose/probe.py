@@ -7,9 +7,9 @@ operands, and see whether the output moves.
 from collections.abc import Iterator
 
 from fusewright.compose.plan import Graph, Node
-from fusewright.operators.catalogue.apply import MOVED, felt
+from fusewright.operators.catalogue.apply import felt
 from fusewright.operators.catalogue.noise import Noise
-from fusewright.operators.catalogue.sample import Sample, moments, moved, rolled
+from fusewright.operators.catalogue.sample import MOVED, Sample, moments, moved, rolled
 
 VARIED = 0.25
 """Least share of the output's elements that must lie off their mean."""

@@ -69,14 +69,14 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            if alias.name not in self.imports or is_forbidden(alias.name):
+            if alias.name not in self.imports:
                 self._fault(node, f"import of {alias.name} is not allowed")
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = "." * node.level + (node.module or "")
         for alias in node.names:
             path = f"{module}.{alias.name}"
-            if module not in self.imports or alias.name == "*" or is_forbidden(path):
+            if module not in self.imports or alias.name == "*" or is_forbidden(path, self.imports):
                 self._fault(node, f"import of {path} is not allowed")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -146,7 +146,7 @@ class _Reader(ast.NodeVisitor):
                 self._fault(decorator, f"decorator {ast.unparse(decorator)} is not allowed")
 
     def _path(self, node: ast.expr, path: str) -> None:
-        if is_forbidden(path):
+        if is_forbidden(path, self.imports):
             self._fault(node, f"{path} is not allowed")
         elif path in self.imports:
             self._fault(node, f"module {path} is used as a value")

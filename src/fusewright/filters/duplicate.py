@@ -38,7 +38,7 @@ class ExactDuplicate:
 
     def remember(self, problem: Problem) -> None:
         """Take *problem* into memory, unless an equal one is there."""
-        self.seen.setdefault(text_hash(canonical(problem.code)), problem.key)
+        self.seen.setdefault(text_hash(canonical(problem.code)), problem.id)
 
 
 @dataclass(frozen=True)
@@ -70,46 +70,46 @@ class NearDuplicate:
         ranked = self.memory.nearest(shingles(problem.code), operators)
         for value, row in ranked:
             if value >= self.limit and self.memory.operators[row] == operators:
-                return self._reject(problem, self.memory.keys[row], value)
+                return self._reject(problem, self.memory.ids[row], value)
         if not ranked:
             return {"nearest_row": None, "row_similarity": None}
         value, row = ranked[0]
-        return {"nearest_row": self.memory.keys[row], "row_similarity": value}
+        return {"nearest_row": self.memory.ids[row], "row_similarity": value}
 
     def remember(self, problem: Problem) -> None:
         """Take *problem* into memory; a text without classes has nothing to remember."""
         if pieces := shingles(problem.code):
-            self.memory.add(problem.key, pieces, frozenset(operator_names(problem.code)))
+            self.memory.add(problem.id, pieces, frozenset(operator_names(problem.code)))
 
-    def _reject(self, problem: Problem, key: str, value: float) -> Rejection:
-        detail = f"similarity {value:.3f} to {key} is {self.limit:g} or more, with its operators"
+    def _reject(self, problem: Problem, row_id: str, value: float) -> Rejection:
+        detail = f"similarity {value:.3f} to {row_id} is {self.limit:g} or more, with its operators"
         limit = self.limit
         return Rejection.of(problem, "screen", "near_duplicate", detail, value=value, limit=limit)
 
 
 class _Memory:
-    """Rows that were kept: key, operators, shingles and signature of each, and the index."""
+    """Rows that were kept: id, operators, shingles and signature of each, and the index."""
 
     def __init__(self, threshold: float) -> None:
         self.threshold = threshold
         self.index = MinHashLSH(threshold, PERMUTATIONS)
         self.known = set[str]()
-        self.keys: list[str] = []
+        self.ids: list[str] = []
         self.operators: list[frozenset[str]] = []
         self.shingles: list[Signature] = []
         self.signatures = np.zeros((256, PERMUTATIONS), dtype=np.uint32)
 
-    def add(self, key: str, pieces: frozenset[int], operators: frozenset[str]) -> None:
-        """Append a row, or leave the one that has the key."""
-        if key in self.known:
+    def add(self, row_id: str, pieces: frozenset[int], operators: frozenset[str]) -> None:
+        """Append a row, or leave the one that has the id."""
+        if row_id in self.known:
             return
-        self.known.add(key)
-        row, sketch = len(self.keys), minhash(pieces)
+        self.known.add(row_id)
+        row, sketch = len(self.ids), minhash(pieces)
         if row == len(self.signatures):
             self.signatures = np.concatenate([self.signatures, np.zeros_like(self.signatures)])
         self.index.insert(row, sketch)
         self.signatures[row] = sketch.hashvalues
-        self.keys.append(key)
+        self.ids.append(row_id)
         self.operators.append(operators)
         self.shingles.append(packed(pieces))
 

@@ -6,6 +6,7 @@ processes that are one (SECURITY.md).
 """
 
 import sys
+from collections.abc import Container
 
 from fusewright.identity.program import words
 
@@ -61,29 +62,23 @@ _FUNCTIONS = words(
 """Of `torch`: what reads files, moves memory, sets the global state or runs code."""
 
 _NN_MODULES = words("attention common_types grad intrinsic parallel qat quantizable quantized")
-_DEVICE_QUERIES = frozenset({"torch.cuda.is_available", "torch.cuda.device_count"})
-_PRIVATE = frozenset({"torch.nn.Module.__init__", "__future__.annotations"})
-_FOREIGN = (sys.stdlib_module_names | {"np", "numpy", "torch"}) - {
-    "chunk",
-    "select",
-    "trace",
-    "math",
-}
-"""Modules that modules of torch have imported; those left out share a name with what computes."""
+_ALLOWED = frozenset(
+    {"torch.cuda.is_available", "torch.cuda.device_count", "torch.nn.Module.__init__"}
+)
+_FOREIGN = (sys.stdlib_module_names | {"np", "numpy", "torch"}) - {"chunk", "select", "trace"}
+"""Modules that the modules allowed have imported themselves, less three names of what computes."""
 
 
-def is_forbidden(path: str) -> bool:
-    """Tell whether a problem may not use what stands at *path*, a dotted path from an import."""
-    top, *rest = path.split(".")
-    if path in _DEVICE_QUERIES:
+def is_forbidden(path: str, imports: Container[str] = IMPORTS) -> bool:
+    """Tell whether a problem may not use what stands at *path*, given the modules it may import."""
+    parts = path.split(".")
+    ends = [end for end in range(len(parts), 0, -1) if ".".join(parts[:end]) in imports]
+    if not ends or path in _ALLOWED:
         return False
-    if any(part.startswith("_") for part in rest):
-        return path not in _PRIVATE
-    if top != "torch" or not rest:
-        return False
-    first, second = rest[0], "".join(rest[1:2])
-    if first in _MODULES or first in _FUNCTIONS or first.startswith("set_"):
+    module, rest = ".".join(parts[: ends[0]]), parts[ends[0] :]
+    first = rest[0] if rest else ""
+    if module == "torch" and (first in _MODULES | _FUNCTIONS or first.startswith("set_")):
         return True
-    if first == "nn" and second in _NN_MODULES:
+    if module == "torch.nn" and first in _NN_MODULES:
         return True
-    return not _FOREIGN.isdisjoint(rest)
+    return any(part.startswith("_") or part in _FOREIGN for part in rest)

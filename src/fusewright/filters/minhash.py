@@ -9,12 +9,15 @@ from datasketch import MinHash
 PERMUTATIONS = 128
 """Hash functions a signature; the estimate's standard error is 0.044 at worst."""
 
+_BLANK = MinHash(PERMUTATIONS, seed=1, hashfunc=int, scheme="affine32")
+"""Copied for each sketch: drawing its permutations takes longer than using them."""
+
 Signature = npt.NDArray[np.uint32]
 
 
 def minhash(shingles: Iterable[int]) -> MinHash:
     """Make the sketch of *shingles*, which are hashes already."""
-    sketch = MinHash(PERMUTATIONS, seed=1, hashfunc=int, scheme="affine32")
+    sketch = _BLANK.copy()
     sketch.update_batch(list(shingles))
     return sketch
 

@@ -38,6 +38,10 @@ class Device(Protocol):
         """Milliseconds of each of *repetitions* calls."""
         ...
 
+    def trim(self) -> None:
+        """Give back memory that is held but not in use: others wait for the device."""
+        ...
+
     def reset_peak(self) -> None:
         """Start to watch the memory held."""
         ...
@@ -70,6 +74,9 @@ class Cpu:
             call()
             times_ms.append((time.perf_counter() - begin) * 1e3)
         return times_ms
+
+    def trim(self) -> None:
+        """Nothing is held back."""
 
     def reset_peak(self) -> None:
         """The counting run watches the tensors instead."""
@@ -117,6 +124,10 @@ class Cuda:
             end.record()
         torch.cuda.synchronize()
         return [begin.elapsed_time(end) for begin, end in events]
+
+    def trim(self) -> None:
+        """Empty the allocator's cache."""
+        torch.cuda.empty_cache()
 
     def reset_peak(self) -> None:
         """Start to watch the allocator."""

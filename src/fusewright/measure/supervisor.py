@@ -1,8 +1,8 @@
 """Keep workers busy, and turn their deaths, hangs and excesses into verdicts.
 
 The supervisor never imports PyTorch and never touches a device. One candidate that kills, blocks or
-bloats its worker costs that worker and itself; the worker is forked anew. A time-out is believed
-only when the candidate, tried again with nothing beside it, takes too long again.
+bloats its worker costs that worker and itself; the worker is forked anew. A time-out or a lack of
+memory is believed only when it comes again with nothing beside the candidate.
 """
 
 import contextlib
@@ -30,6 +30,8 @@ TICK_S = 0.05
 BOOT_S = 180.0
 """Longest time to import PyTorch and compile once; about 12 s on two cores."""
 EXIT_NOTICE_S = 2.0
+DOUBTFUL = ("timeout", "out_of_memory")
+"""Reasons that a neighbour can bring about; they are believed when they come again alone."""
 DEADLINES_S = {"build": 30.0, "eager": 60.0, "compile": 120.0, "timing": 60.0}
 
 
@@ -109,7 +111,7 @@ class Supervisor:
         """
         retries: list[Message] = []
         for verdict in self._run(deque(candidates), self._workers):
-            if verdict.get("rejection", {}).get("reason") == "timeout":
+            if verdict.get("rejection", {}).get("reason") in DOUBTFUL:
                 retries.append(verdict["request"])
             else:
                 yield _stripped(verdict)
@@ -208,6 +210,9 @@ class Supervisor:
                 status = describe_exit(self._exit_status(handle.pid))
                 raise MeasureError(f"device '{self._plan.device}' cannot be used: {status}")
             for message in messages:
+                if "unusable" in message:
+                    detail = message["unusable"]
+                    raise MeasureError(f"device '{self._plan.device}' cannot be used: {detail}")
                 if "peaks" in message:
                     self.peaks, self.device = message["peaks"], message["device"]
         handle.request = None

@@ -72,7 +72,13 @@ class Bench:
 
 def serve(channel: socket.socket, plan: Plan) -> None:
     """Answer the requests of the supervisor until it hangs up."""
-    device = open_device(plan.device)
+    try:
+        device = open_device(plan.device)
+    except (RuntimeError, AssertionError) as error:
+        # Without this line the supervisor would know only that the worker ended.
+        detail = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        channel.sendall(json.dumps({"unusable": detail}).encode() + b"\n")
+        return
     bench = Bench(plan, device, channel)
     gate_benchmarks(bench.lease)
     for line in channel.makefile("rb"):
@@ -85,7 +91,7 @@ def serve(channel: socket.socket, plan: Plan) -> None:
             continue
         verdict = examine(request, bench)
         bench.lease.release()
-        clean_up()
+        clean_up(bench.device)
         bench.send(verdict)
         if any(text in verdict.get("rejection", {}).get("detail", "") for text in POISONED):
             os._exit(1)
@@ -126,6 +132,7 @@ def measure(request: Message, bench: Bench) -> Message:
         graph = trace(candidate.model, fresh(candidate.inputs))
         examine_eager(candidate, outputs)
         reference = exact(candidate, cost)
+        bench.device.trim()
         bench.lease.leave("compile")
         compiled, breaks = compile_model(candidate.model, candidate.inputs, bench.lease)
         output = outputs_of(compiled(*fresh(candidate.inputs)))
@@ -178,10 +185,9 @@ def time_both(candidate: Candidate, compiled: Callable[..., Any], bench: Bench) 
     return {"eager": eager.report(), "compiled": fused.report()}
 
 
-def clean_up() -> None:
+def clean_up(device: Device) -> None:
     """Drop what a candidate left, outside the lease."""
     torch._dynamo.reset()  # noqa: SLF001
     torch.set_default_dtype(torch.float32)
     gc.collect()
-    if torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
+    device.trim()

@@ -26,7 +26,7 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     plan = Plan(**json.loads(sys.argv[2]))
     network_cut = sandbox.cut_network()
-    warm_up()
+    warm_up(plan.device)
     _send(control, {"ready": True, "network_cut": network_cut})
     while True:
         readable, _, _ = select.select([control], [], [], POLL_S)
@@ -41,16 +41,18 @@ def main() -> None:
     shutil.rmtree(plan.scratch, ignore_errors=True)
 
 
-def warm_up() -> None:
-    """Pay once for what every worker needs: imports and the first compilation."""
+def warm_up(device: str) -> None:
+    """Pay once for what every worker needs: imports and, on a CPU, the first compilation."""
     import torch  # the imports are this function's work
 
     from fusewright.measure import worker  # noqa: F401
 
     torch.set_num_threads(1)
-    with torch.no_grad():
-        torch.compile(torch.nn.Linear(8, 8), dynamic=False)(torch.randn(2, 8))
-    torch._dynamo.reset()  # noqa: SLF001
+    # Compiling asks after the GPU, which would initialise CUDA here and spoil it in every fork.
+    if device == "cpu":
+        with torch.no_grad():
+            torch.compile(torch.nn.Linear(8, 8), dynamic=False)(torch.randn(2, 8))
+        torch._dynamo.reset()  # noqa: SLF001
     # What exists now is shared by all children: it is neither scanned nor copied again.
     gc.collect()
     gc.freeze()

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Applied, Dice, Refused, Rule
-from fusewright.operators.catalogue.sample import Sample, moments, moved
+from fusewright.operators.catalogue.sample import MOVED, Sample, moments, moved
 from fusewright.operators.catalogue.value import Value
 
-MOVED = 0.05
-"""Least share of elements that an operator must move; grading asks for 0.01, the rest is margin."""
 MAX_MAGNITUDE = 1e4
 """Greatest usual element: beyond it float32 leaves little of the tolerance."""
 MAX_PEAK = 1e12

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
-from fusewright.operators.catalogue.activations import exp, gelu, sigmoid
+from fusewright.operators.catalogue.activations import exp, gelu, sigmoid, softplus
 from fusewright.operators.catalogue.elementwise import kept
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
-from fusewright.operators.catalogue.sample import mapped
+from fusewright.operators.catalogue.sample import MOVED, mapped, moved
 from fusewright.operators.catalogue.size import ONE
 from fusewright.operators.catalogue.value import (
     FEATURE,
@@ -30,12 +31,16 @@ class Join:
     bounds: Callable[..., Bounds]
     adds: bool = False
     """Whether it adds its second operand to its first, or subtracts it."""
-    scales: bool = False
-    """Whether it multiplies its first operand by its second."""
+    scales: Literal["no", "signed", "positive"] = "no"
+    """Whether it multiplies its first operand by something made of its second, and of what sign."""
     positive: tuple[int, ...] = ()
     """Operands that must not be negative."""
     wide: bool = False
     """Whether every operand must have the full shape."""
+    chooses: bool = False
+    """Whether it picks the greater or the lesser of its operands."""
+    bare: Callable[..., float] | None = None
+    """What it would be without its first operator, where it has two."""
 
 
 def join(  # noqa: PLR0913 -- one row of a table
@@ -56,6 +61,8 @@ def join(  # noqa: PLR0913 -- one row of a table
             return Refused("shape")
         if any(operands[index].low < 0 for index in made.positive):
             return Refused("domain")
+        if _is_pointless(made, operands):
+            return Refused("dead")
         low, high = made.bounds(*((value.low, value.high) for value in operands))
         elements = math.prod(map(int, shape))
         return Applied(
@@ -79,6 +86,14 @@ def join(  # noqa: PLR0913 -- one row of a table
     )
 
 
+def _is_pointless(made: Join, operands: tuple[Value, ...]) -> bool:
+    if made.chooses:
+        return any(fact.kind == "extreme" for value in operands for fact in value.facts)
+    samples = [value.sample for value in operands]
+    bare = mapped(made.bare, *samples) if made.bare else None
+    return bare is not None and moved(mapped(made.at, *samples), bare) < MOVED
+
+
 def _joined_shape(made: Join, operands: tuple[Value, ...]) -> Shape | None:
     shape: Shape | None = operands[0].shape
     for value in operands[1:]:
@@ -94,11 +109,10 @@ def _joined_facts(made: Join, operands: tuple[Value, ...], shape: Shape) -> tupl
         return ()
     dims = spread_dims(second.shape, shape)
     if made.adds:
-        return kept(first.facts, frozenset({"shift", "bias"})) + (
-            (Fact("shift", dims),) if dims else ()
-        )
-    if made.scales:
-        gained = dims and second.low >= 0
+        both = first.facts + (second.facts if second.shape == shape else ())
+        return kept(both, frozenset({"shift", "bias"})) + ((Fact("shift", dims),) if dims else ())
+    if made.scales != "no":
+        gained = dims and (made.scales == "positive" or second.low >= 0)
         return kept(first.facts, frozenset({"scale"})) + ((Fact("scale", dims),) if gained else ())
     return ()
 
@@ -182,17 +196,22 @@ def _plus_quotient(x: Bounds, y: Bounds, _: Bounds) -> Bounds:
     return _sum(x, product_bounds(y, (0.0, 2.0)))
 
 
+def _product(x: float, y: float) -> float:
+    return x * y
+
+
 JOINS: tuple[Rule, ...] = (
     join("torch.add", "{0} + {1}", Join(lambda x, y: x + y, _sum, adds=True), verb="add {1}",
          weight=2.0),
     join("torch.sub", "{0} - {1}", Join(lambda x, y: x - y, _difference, adds=True),
          verb="subtract {1}"),
-    join("torch.mul", "{0} * {1}", Join(lambda x, y: x * y, product_bounds, scales=True),
+    join("torch.mul", "{0} * {1}", Join(lambda x, y: x * y, product_bounds, scales="signed"),
          verb="multiply by {1}", weight=2.0),
-    join("torch.div", "{0} / (1.0 + {1})", Join(lambda x, y: x / (1 + y), _fraction, positive=(1,)),
+    join("torch.div", "{0} / (1.0 + {1})",
+         Join(lambda x, y: x / (1 + y), _fraction, positive=(1,), scales="positive"),
          verb="divide by one plus {1}", uses=("torch.add", "torch.div"), weight=1.5),
-    join("torch.maximum", "torch.maximum({0}, {1})", Join(max, _greater), verb="take the greater of it and {1}"),
-    join("torch.minimum", "torch.minimum({0}, {1})", Join(min, _lesser), verb="take the lesser of it and {1}"),
+    join("torch.maximum", "torch.maximum({0}, {1})", Join(max, _greater, chooses=True), verb="take the greater of it and {1}"),
+    join("torch.minimum", "torch.minimum({0}, {1})", Join(min, _lesser, chooses=True), verb="take the lesser of it and {1}"),
     join("torch.lerp", "torch.lerp({0}, {1}, 0.3)",
          Join(lambda x, y: 0.7 * x + 0.3 * y, _between), verb="interpolate towards {1}"),
     join("torch.hypot", "torch.hypot({0}, {1})", Join(math.hypot, _hypotenuse),
@@ -208,18 +227,21 @@ JOINS: tuple[Rule, ...] = (
     join("torch.addcdiv", "torch.addcdiv({0}, {1}, {2} + 0.5)",
          Join(lambda x, y, z: x + y / (z + 0.5), _plus_quotient, wide=True, positive=(2,)), arity=3, verb="add a quotient", uses=("torch.add", "torch.addcdiv")),
     join("torch.special.xlog1py", "torch.special.xlog1py({0}, {1})",
-         Join(lambda x, y: x * math.log1p(y), _logarithmic, positive=(1,)), verb="weigh by log1p of {1}",
+         Join(lambda x, y: x * math.log1p(y), _logarithmic, positive=(1,), scales="positive"), verb="weigh by log1p of {1}",
          weight=0.5),
     join("torch.sigmoid", "{0} * torch.sigmoid({1})",
-         Join(lambda x, y: x * sigmoid(y), _fraction), verb="gate by the sigmoid of {1}",
+         Join(lambda x, y: x * sigmoid(y), _fraction, scales="positive", bare=_product), verb="gate by the sigmoid of {1}",
          uses=("torch.sigmoid", "torch.mul")),
-    join("F.gelu", "F.gelu({0}) * {1}", Join(lambda x, y: gelu(x) * y, _curved),
+    join("F.gelu", "F.gelu({0}) * {1}", Join(lambda x, y: gelu(x) * y, _curved, scales="signed", bare=_product),
          verb="gate {1} by GELU", uses=("F.gelu", "torch.mul")),
-    join("F.silu", "F.silu({0}) * {1}", Join(lambda x, y: x * sigmoid(x) * y, _curved),
+    join("F.silu", "F.silu({0}) * {1}",
+         Join(lambda x, y: x * sigmoid(x) * y, _curved, scales="signed", bare=_product),
          verb="gate {1} by SiLU", uses=("F.silu", "torch.mul")),
-    join("torch.tanh", "{0} * torch.tanh({1})", Join(lambda x, y: x * math.tanh(y), _swung),
+    join("torch.tanh", "{0} * torch.tanh({1})",
+         Join(lambda x, y: x * math.tanh(y), _swung, scales="signed", bare=_product),
          verb="gate by tanh of {1}", uses=("torch.tanh", "torch.mul"), weight=0.7),
-    join("F.softplus", "{0} * F.softplus({1})", Join(lambda x, y: x * math.log1p(exp(y)), _weighed),
+    join("F.softplus", "{0} * F.softplus({1})",
+         Join(lambda x, y: x * softplus(y), _weighed, scales="positive", bare=_product),
          verb="weigh by softplus of {1}", uses=("F.softplus", "torch.mul"), weight=0.5),
 )  # fmt: skip
 """Operators of two or three tensors."""

@@ -9,6 +9,8 @@ from fusewright.operators.catalogue.value import Fact, Layout, Shape, Value
 
 LONGEST = 4096
 """Longest sequence worth attending to."""
+VISIBLE = 0.01
+"""Least deviation between queries: ten times the tolerance."""
 SHARPEST = 4.0
 """Greatest variance of the scores: beyond it one position takes all."""
 
@@ -21,6 +23,11 @@ def attended(noise: Noise, q: Sample, k: Sample, v: Sample, length: int) -> Samp
     weighed = deviation * math.sqrt(math.expm1(variance) / length)
     values, scores = noise.drawn(4, (2,)), noise.drawn(5, (0, 1, 2))
     return tuple(mean + plain * a + weighed * b for a, b in zip(values, scores, strict=True))
+
+
+def _sharpness(values: Sample, variance: float, length: int) -> float:
+    """Deviation of the result from one query to another; a flat softmax gives all the same."""
+    return moments(values)[1] * math.sqrt(math.expm1(variance) / length)
 
 
 def score_variance(q: Sample, k: Sample) -> float:
@@ -39,6 +46,8 @@ def _attention(dice: Dice, q: Value, k: Value, v: Value) -> Applied | Refused:
         return Refused("shape")
     if score_variance(q.sample, k.sample) > SHARPEST:
         return Refused("range")
+    if _sharpness(v.sample, score_variance(q.sample, k.sample), length) < VISIBLE:
+        return Refused("constant")
     causal = q.shape == k.shape and dice.chance(0.3)
     heads = math.prod(map(int, q.shape[:-2]))
     return Applied(
@@ -63,9 +72,12 @@ def _self_attention(dice: Dice, x: Value) -> Applied | Refused:
         return Refused("shape")
     length, width = int(x.shape[0]), int(x.feature)
     build = f"nn.MultiheadAttention({x.feature.text}, {heads}, bias=False, batch_first=True)"
-    mean, deviation = moments(x.sample)
-    if (mean * mean + deviation * deviation) ** 2 > SHARPEST:
+    half = tuple(element / math.sqrt(2) for element in x.sample)
+    variance = score_variance(half, half)
+    if variance > SHARPEST:
         return Refused("range")
+    if _sharpness(half, variance, length) < VISIBLE:
+        return Refused("constant")
     return Applied(
         call="{m0}({0}, {0}, {0}, need_weights=False)[0]",
         members=(Member("attention", build),),

@@ -75,7 +75,7 @@ def _module(n: int) -> Act:
             call="{m0}({0})",
             members=(Member("conv", build),),
             shape=shape,
-            facts=(Fact("bias", others(x, 1)),),
+            facts=(Fact("bias", others(x, 1)), *_reordered(x)),
             lone=bound * x.peak,
             feel=lambda noise, s: biased(noise, projected(noise, s, fan_in, bound), bound),
             cost=_cost(x, shape, fan_in, groups),
@@ -102,6 +102,7 @@ def _function(n: int) -> Act:
             call=f"F.conv{n}d({{0}}, {{m0}}{window.arguments()})",
             members=(Member("weight", f"nn.Parameter(torch.randn({sides}) * {base} ** -0.5)"),),
             shape=shape,
+            facts=_reordered(x),
             lone=WEIGHT_BOUND * x.peak / math.sqrt(fan_in),
             feel=lambda noise, s: projected(noise, s, fan_in, math.sqrt(3 / fan_in)),
             cost=_cost(x, shape, fan_in, 1),
@@ -130,13 +131,18 @@ def _transposed(n: int) -> Act:
             call="{m0}({0})",
             members=(Member("upconv", build),),
             shape=shape,
-            facts=(Fact("bias", others(x, 1)),),
+            facts=(Fact("bias", others(x, 1)), *_reordered(x)),
             lone=bound * x.peak,
             feel=lambda noise, s: biased(noise, projected(noise, s, terms, bound), bound),
             cost=_cost(x, shape, math.ceil(terms), 1),
         )
 
     return act
+
+
+def _reordered(x: Value) -> tuple[Fact, ...]:
+    """Positions in another order give sums in another order, but for those at the border."""
+    return tuple(fact for fact in x.facts if fact.kind == "perm" and 1 not in fact.dims)
 
 
 def _cost(x: Value, shape: Shape, fan_in: int, groups: int) -> Cost:

@@ -5,7 +5,7 @@ import math
 from fusewright.operators.catalogue.elementwise import kept
 from fusewright.operators.catalogue.reductions import reduction_dims
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
-from fusewright.operators.catalogue.sample import rolled
+from fusewright.operators.catalogue.sample import COUNT, rolled
 from fusewright.operators.catalogue.value import (
     DIMENSIONED,
     FEATURE,
@@ -20,6 +20,8 @@ from fusewright.operators.catalogue.value import (
     resized,
 )
 
+LEAST_SHARE = 16
+"""Parts of a concatenation of which each must be one at least."""
 LARGEST_FLAT = 2**16
 """Most features worth flattening into one row."""
 
@@ -169,13 +171,18 @@ def _cat(_: Dice, x: Value, y: Value) -> Applied | Refused:
     dim = FEATURE[x.layout]
     if x.rank != y.rank or resized(x.shape, dim, 0) != resized(y.shape, dim, 0):
         return Refused("shape")
+    total = int(x.feature) + int(y.feature)
+    if min(int(x.feature), int(y.feature)) * LEAST_SHARE < total:
+        return Refused("dead")
+    border = round(COUNT * int(x.feature) / total)
     width = x.feature + y.feature if x.feature != y.feature else 2 * x.feature
     return Applied(
         call=f"torch.cat([{{0}}, {{1}}], dim={dim})",
         shape=resized(x.shape, dim, width),
         low=min(x.low, y.low),
         high=max(x.high, y.high),
-        feel=lambda _, a, b: tuple((a if i % 2 else b)[i] for i in range(len(a))),
+        # A stride through the sample takes elements of either at random.
+        feel=lambda _, a, b: tuple((a if i * 37 % COUNT < border else b)[i] for i in range(COUNT)),
         cost=Cost(moved=2 * (x.elements + y.elements)),
     )
 

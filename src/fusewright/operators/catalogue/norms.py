@@ -58,7 +58,7 @@ class Span:
     def facts(self, x: Value) -> tuple[Fact, ...]:
         """Facts of the result."""
         after = [Fact("mean0", self.dims)] if self.centres else []
-        after.append(Fact("var1", self.dims))
+        after += [Fact("var1", self.dims), *kept(x.facts, frozenset({"perm"}))]
         if self.affine_dim is not None:
             along = others(x, self.affine_dim)
             after += [Fact("shift", along)] if self.centres else []

@@ -21,6 +21,12 @@ def _shrunk(x: Value, kernel: int) -> Shape | None:
     return (x.feature, *(size // kernel for size in x.shape[1:]))
 
 
+def pooled_facts(x: Value, feel: Feel) -> tuple[Fact, ...]:
+    """Facts that pooling by *feel* leaves, and the one that it adds."""
+    extreme = (Fact("extreme", tuple(range(2, x.rank))),) if feel is greatest else ()
+    return (*kept(x.facts, WITHIN | {"perm"}), *extreme)
+
+
 def _windowed(name: str, n: int, feel: Feel) -> Act:
     """Act of a pool over windows side by side, or overlapping ones that keep the size."""
 
@@ -39,7 +45,7 @@ def _windowed(name: str, n: int, feel: Feel) -> Act:
             # Averages over a border count its zeros.
             low=min(x.low, 0.0) if same else x.low,
             high=max(x.high, 0.0) if same else x.high,
-            facts=kept(x.facts, WITHIN),
+            facts=pooled_facts(x, feel),
             feel=lambda noise, sample: feel(noise, sample, cells),
             cost=Cost(
                 moved=x.elements + math.prod(map(int, shape)), slowness=n + (2.0 if same else 0.0)
@@ -91,7 +97,7 @@ def _adaptive(name: str, n: int, feel: Feel) -> Act:
             low=x.low,
             high=x.high,
             blind=(Fact("perm", places), Fact("mean0", places)) if target == 1 else (),
-            facts=kept(x.facts, WITHIN),
+            facts=pooled_facts(x, feel),
             feel=lambda noise, sample: feel(noise, sample, cells),
             cost=Cost(moved=x.elements + int(x.feature) * target**n, slowness=2.0),
         )
@@ -113,7 +119,7 @@ def _resampled(name: str) -> Act:
             shape=(x.feature, *(2 * size for size in x.shape[1:])),
             low=x.low,
             high=x.high,
-            facts=kept(x.facts, WITHIN),
+            facts=kept(x.facts, WITHIN | {"perm", "extreme"}),
             feel=lambda noise, s: rolled(s) if mode == "nearest" else averaged(noise, s, 2),
             cost=Cost(moved=x.elements * (1 + 2**n), slowness=1.5 if mode == "nearest" else 3.0),
         )

@@ -58,11 +58,16 @@ def _linear(dice: Dice, x: Value) -> Applied | Refused:
         call="{m0}({0})",
         members=(Member("proj", f"nn.Linear({x.feature.text}, {out.text}{{bias}})"),),
         shape=shape,
-        facts=(Fact("bias", others(x, last)),),
+        facts=(Fact("bias", others(x, last)), *_reordered(x)),
         lone=bound * x.peak,
         feel=lambda noise, sample: biased(noise, projected(noise, sample, n, bound), bound),
         cost=_cost(x, shape, n, params=n * out),
     )
+
+
+def _reordered(x: Value) -> tuple[Fact, ...]:
+    """Rows in another order give the same rows in another order."""
+    return tuple(f for f in x.facts if f.kind == "perm" and x.rank - 1 not in f.dims)
 
 
 def _weight(x: Value, out: Size, *, transposed: bool = False) -> Member:
@@ -85,6 +90,7 @@ def _weighted(
             call=call,
             members=(_weight(x, out, transposed=transposed),),
             shape=shape,
+            facts=_reordered(x),
             lone=WEIGHT_BOUND * x.peak / math.sqrt(n),
             feel=lambda noise, sample: projected(noise, sample, n, math.sqrt(3 / n)),
             cost=_cost(x, shape, n, params=n * out),

@@ -139,7 +139,7 @@ def reduced(x: Value, dims: Dims, *, keep: bool) -> tuple[Shape, Layout, tuple[F
     left = [dim for dim in range(1, x.rank) if dim not in dims]
     if keep:
         shape = tuple(ONE if d in dims else size for d, size in enumerate(x.shape, start=1))
-        return shape, x.layout, mapped_facts(inside, {d: d for d in (0, *left)})
+        return shape, x.layout, inside
     layout = _BY_RANK.get(len(left), "tokens" if FEATURE[x.layout] in dims else "signal")
     places = {0: 0} | {dim: place for place, dim in enumerate(left, start=1)}
     return tuple(x.size(dim) for dim in left), layout, mapped_facts(inside, places)
@@ -175,7 +175,7 @@ def reduction(  # noqa: PLR0913 -- one row of a table
             layout=layout,
             low=low,
             high=high,
-            facts=facts,
+            facts=(*facts, *((Fact("extreme", dims),) if made.feel in (greatest, least) else ())),
             blind=tuple(Fact(kind, dims) for kind in made.blind),
             feel=lambda noise, sample: made.feel(noise, sample, n),
             cost=Cost(moved=made.passes * x.elements + x.elements // n, kernels=made.passes),

@@ -92,7 +92,7 @@ def scan(name: str, made: Scan, *, verb: str, family: str = "scan", weight: floa
             shape=x.shape,
             low=low,
             high=high,
-            facts=(Fact("perm", dims),) if sorts else (),
+            facts=(Fact("perm" if sorts else "extreme", dims),) if made.bounds is _same else (),
             blind=(Fact("perm", dims),) if sorts else (),
             feel=lambda noise, sample: made.feel(noise, sample, n),
             cost=Cost(moved=made.passes * x.elements, slowness=made.slowness),

@@ -32,7 +32,9 @@ PLACES: tuple[Layout, ...] = ("signal", "image", "volume")
 DIMENSIONED: tuple[Layout, ...] = (*ROWS_LAST, *PLACES)
 """Layouts with more than the batch."""
 
-Kind = Literal["sum1", "mean0", "var1", "norm1", "lse0", "perm", "shift", "scale", "bias"]
+Kind = Literal[
+    "sum1", "mean0", "var1", "norm1", "lse0", "perm", "extreme", "shift", "scale", "bias"
+]  # fmt: skip
 
 WITHIN: frozenset[Kind] = frozenset({"shift", "scale", "bias"})
 """Facts that hold for any part of their dimensions; the others hold for the whole of them."""
@@ -43,7 +45,8 @@ class Fact:
     """One thing that is exactly true of a value, along some dimensions.
 
     `sum1`, `mean0`, `var1`, `norm1` (unit norm) and `lse0` (logsumexp 0) tell what a reduction
-    would give. `perm`: elements were only reordered. `shift` and `scale`: the last thing that
+    would give. `perm`: elements were only reordered. `extreme`: it holds the greatest or least of
+    something, which is no news beside that. `shift` and `scale`: the last thing that
     happened was the addition of, or multiplication by, something constant along the dimensions;
     `bias` is a shift by the bias of a module, which can be left out.
     """
