@@ -159,6 +159,8 @@ def _read_text(finding: Finding, filters: Sequence[ProblemFilter]) -> None:
                 finding.rejections += faults(finding.problem)
             if verdict.reason == BROKEN:
                 return
+            if facts := getattr(judge, "facts", None):
+                finding.facts |= facts(finding.problem)
         elif verdict:
             finding.facts |= verdict
     for judge in filters:

@@ -55,17 +55,30 @@ class NearBenchmark:
     @readable
     def judge(self, problem: Problem) -> Rejection | Facts | None:
         """Keep a problem that no benchmark holds, with the nearest that one does."""
-        classes = class_shingles(problem.code).items()
-        found = [(*self._nearest(pieces), name) for name, pieces in classes if pieces]
-        value, row, name = max(found, default=(0.0, None, ""))
-        if row is None or row < 0:
-            return {"nearest_benchmark": None, "benchmark_similarity": None}
-        nearest = f"{self.table['benchmark'][row]}/{self.table['problem'][row]}"
-        if value < self.limit:
-            return {"nearest_benchmark": nearest, "benchmark_similarity": value}
+        value, nearest, name = self._most_similar(problem)
+        if nearest is None or value < self.limit:
+            return _facts(value, nearest)
         detail = f"class {name} has similarity {value:.3f} to {nearest}, {self.limit:g} or more"
         limit = self.limit
         return Rejection.of(problem, "screen", "near_benchmark", detail, value=value, limit=limit)
+
+    def facts(self, problem: Problem) -> Facts:
+        """Name the nearest benchmark problem, whatever the verdict.
+
+        Raises:
+            SyntaxError: The text cannot be read.
+        """
+        value, nearest, _ = self._most_similar(problem)
+        return _facts(value, nearest)
+
+    def _most_similar(self, problem: Problem) -> tuple[float, str | None, str]:
+        """Similarity, benchmark problem, and the class of *problem* that resembles it."""
+        classes = class_shingles(problem.code).items()
+        found = [(*self._nearest(pieces), name) for name, pieces in classes if pieces]
+        value, row, name = max(found, default=(0.0, -1, ""))
+        if row < 0:
+            return 0.0, None, name
+        return value, f"{self.table['benchmark'][row]}/{self.table['problem'][row]}", name
 
     def _nearest(self, pieces: frozenset[int]) -> tuple[float, int]:
         """Similarity to the nearest class of a benchmark, and its row; -1 if there is none."""
@@ -75,3 +88,8 @@ class NearBenchmark:
         near = [(similarity(own, self.table["shingles"][int(r)].to_numpy()), -int(r)) for r in rows]
         value, row = max(near, default=(0.0, 1))
         return value, -row
+
+
+def _facts(value: float, nearest: str | None) -> Facts:
+    share = None if nearest is None else value
+    return {"nearest_benchmark": nearest, "benchmark_similarity": share}
