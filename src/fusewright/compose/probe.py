@@ -16,16 +16,27 @@ VARIED = 0.25
 
 
 def is_weak(graph: Graph) -> bool:
-    """Whether some operator or input leaves the output as it is, or nothing moves it."""
+    """Whether some operator, input or parameter leaves the output as it is, or nothing moves it."""
     output = graph.nodes[-1].value.sample
     mean, _ = moments(output)
     if moved(output, (mean,) * len(output)) < VARIED:
         return True
-    return any(
-        moved(changed, output) < MOVED
-        for change in _changes(graph)
-        if (changed := _rerun(graph, change)) is not None
-    )
+    changed = (_rerun(graph, change) for change in _changes(graph))
+    if any(sample is not None and moved(sample, output) < MOVED for sample in changed):
+        return True
+    return any(_is_idle(graph, *parameter) for parameter in _parameters(graph))
+
+
+def _is_idle(graph: Graph, owner: int, parameter: int) -> bool:
+    """Whether drawing a *parameter* of the node *owner* anew leaves the output as it is."""
+    changed = _rerun(graph, {}, owner, parameter)
+    return changed is not None and moved(changed, graph.nodes[-1].value.sample) < MOVED
+
+
+def _parameters(graph: Graph) -> Iterator[tuple[int, int]]:
+    for index, node in enumerate(graph.nodes):
+        if node.bias:
+            yield from ((index, parameter) for parameter in node.applied.params)
 
 
 def _changes(graph: Graph) -> Iterator[dict[int, Sample]]:
@@ -46,18 +57,22 @@ def _bypasses(graph: Graph, node: Node) -> Iterator[Sample]:
             yield value.sample
 
 
-def _rerun(graph: Graph, change: dict[int, Sample]) -> Sample | None:
+def _rerun(
+    graph: Graph, change: dict[int, Sample], owner: int = -1, parameter: int = 0
+) -> Sample | None:
     """Elements of the output under *change*; None where an operator leaves its domain."""
     now = dict(change)
     for index, node in enumerate(graph.nodes):
-        if index in now or not any(operand in now for operand in node.operands):
+        redraws = parameter if index == owner else None
+        untouched = redraws is None and not any(operand in now for operand in node.operands)
+        if index in now or untouched:
             continue
         before = tuple(graph.value(operand).sample for operand in node.operands)
         operands = tuple(
             now.get(operand, sample) for operand, sample in zip(node.operands, before, strict=True)
         )
         try:
-            now[index] = felt(node.applied, Noise(index, operands, before))
+            now[index] = felt(node.applied, Noise(index, operands, before, redraws))
         except (ValueError, ArithmeticError):
             return None
     return now[len(graph.nodes) - 1]

@@ -18,6 +18,7 @@ from prefect.schedules import Cron
 from fusewright.config import Config
 from fusewright.configfile import make_config
 from fusewright.errors import UsageError
+from fusewright.flows.guard import guarded_server
 from fusewright.flows.pipeline import BATCHED, Pipeline
 from fusewright.records import Record
 from fusewright.runfolder import RunFolder
@@ -26,7 +27,7 @@ from fusewright.runfolder import RunFolder
 @flow(name="regenerate", validate_parameters=False)
 def regenerate(run_dir: Path, config: Config) -> int:
     """Run every stage over *run_dir* until the target or a limit is met; returns the rows."""
-    with RunFolder(run_dir, config) as run, Pipeline(run) as pipeline:
+    with guarded_server(), RunFolder(run_dir, config) as run, Pipeline(run) as pipeline:
         return run_pipeline(pipeline)
 
 

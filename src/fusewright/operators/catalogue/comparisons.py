@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from fusewright.operators.catalogue.activations import softplus
 from fusewright.operators.catalogue.noise import Noise
-from fusewright.operators.catalogue.products import contracted
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
 from fusewright.operators.catalogue.sample import Sample, affine, mapped, moments, power
 from fusewright.operators.catalogue.size import Size
@@ -128,11 +127,15 @@ def _cosine(dice: Dice, x: Value, y: Value) -> Applied | Refused:
         high=1.001,
         blind=(scale,),
         blind_others=((1, scale),),
-        feel=lambda noise, a, b: affine(
-            contracted(noise, a, b, n), 0.0, 1 / (n * math.sqrt(power(a) * power(b) or 1.0))
-        ),
+        feel=lambda noise, a, b: _cosines(noise, a, b, n),
         cost=Cost(moved=11 * x.elements, kernels=8),
     )
+
+
+def _cosines(noise: Noise, a: Sample, b: Sample, n: int) -> Sample:
+    mean, deviation = moments(mapped(lambda p, q: p * q, a, b))
+    lengths = math.sqrt(power(a) * power(b)) or 1.0
+    return affine(noise.drawn(4, (0, 1)), mean / lengths, deviation / lengths / math.sqrt(n))
 
 
 def _remaining(x: Value, dim: int) -> Layout:

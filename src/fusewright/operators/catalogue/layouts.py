@@ -17,6 +17,7 @@ from fusewright.operators.catalogue.value import (
     Shape,
     Value,
     mapped_facts,
+    others,
     resized,
 )
 
@@ -176,8 +177,10 @@ def _cat(_: Dice, x: Value, y: Value) -> Applied | Refused:
         return Refused("dead")
     border = round(COUNT * int(x.feature) / total)
     width = x.feature + y.feature if x.feature != y.feature else 2 * x.feature
+    places = {d: d for d in others(x, dim)}
     return Applied(
         call=f"torch.cat([{{0}}, {{1}}], dim={dim})",
+        facts=mapped_facts((*x.facts, *y.facts), places),
         shape=resized(x.shape, dim, width),
         low=min(x.low, y.low),
         high=max(x.high, y.high),

@@ -1,8 +1,11 @@
 """Where the randomness of a sample comes from: parameters, and sums over many elements."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fusewright.operators.catalogue.sample import Sample, blended, column, correlation
+
+View = Callable[[Sample], Sample]
 
 COLUMNS = 8
 """Columns that one operator may use."""
@@ -24,22 +27,31 @@ class Noise:
     """Operands of this run."""
     before: tuple[Sample, ...] | None = None
     """Operands of the run it is compared with; None where this is the first."""
+    redrawn: int | None = None
+    """Index of the parameter that this run draws anew."""
 
     def fixed(self, index: int = 0) -> Sample:
         """Noise of a parameter: the same whatever the operands."""
-        return column(self.place * COLUMNS + index)
+        anew = _REDRAWN if index == self.redrawn else 0
+        return column(self.place * COLUMNS + index + anew)
 
-    def drawn(self, index: int = 4, operands: tuple[int, ...] = (0,)) -> Sample:
-        """Noise that sums over *operands* leave."""
+    def drawn(
+        self, index: int = 4, operands: tuple[int, ...] = (0,), view: View | None = None
+    ) -> Sample:
+        """Noise that sums over *operands* leave, or over what *view* shows of them."""
         base = column(self.place * COLUMNS + index)
         kept = 1.0
         for operand in operands:
-            kept *= self._kept(operand)
+            kept *= self._kept(operand, view or _whole)
         if kept == 1:
             return base
         return blended(base, column(self.place * COLUMNS + index + _REDRAWN), kept)
 
-    def _kept(self, operand: int) -> float:
+    def _kept(self, operand: int, view: View) -> float:
         if self.before is None or self.before[operand] is self.now[operand]:
             return 1.0
-        return correlation(self.before[operand], self.now[operand])
+        return correlation(view(self.before[operand]), view(self.now[operand]))
+
+
+def _whole(sample: Sample) -> Sample:
+    return sample

@@ -58,7 +58,8 @@ class Span:
     def facts(self, x: Value) -> tuple[Fact, ...]:
         """Facts of the result."""
         after = [Fact("mean0", self.dims)] if self.centres else []
-        after += [Fact("var1", self.dims), *kept(x.facts, frozenset({"perm"}))]
+        surviving: frozenset[Kind] = frozenset({"perm"} if self.centres else {"perm", "mean0"})
+        after += [Fact("var1", self.dims), *kept(x.facts, surviving)]
         if self.affine_dim is not None:
             along = others(x, self.affine_dim)
             after += [Fact("shift", along)] if self.centres else []
@@ -88,6 +89,7 @@ def _layer_norm(_: Dice, x: Value) -> Applied | Refused:
     return Applied(
         call="{m0}({0})",
         members=(Member("norm", f"nn.LayerNorm({x.size(last).text})", (WEIGHT, BIAS)),),
+        params=(0, 1),
         shape=x.shape,
         feel=lambda noise, sample: learned(noise, standard(sample)),
         cost=Cost(moved=2 * x.elements, params=2 * x.size(last), slowness=1.5),
@@ -106,6 +108,7 @@ def _rms_norm(_: Dice, x: Value) -> Applied | Refused:
     return Applied(
         call="{m0}({0})",
         members=(Member("norm", f"nn.RMSNorm({x.size(last).text}, eps=1e-6)", (WEIGHT,)),),
+        params=(0,),
         shape=x.shape,
         feel=lambda noise, sample: mapped(lambda a, w: a * w, unit_power(sample), gains(noise)),
         cost=Cost(moved=6 * x.elements, params=x.size(last), kernels=4),
@@ -149,6 +152,7 @@ def _group_norm(dice: Dice, x: Value) -> Applied | Refused:
     return Applied(
         call="{m0}({0})",
         members=(member,),
+        params=(0, 1),
         shape=x.shape,
         feel=lambda noise, sample: learned(noise, standard(sample)),
         cost=Cost(moved=2 * x.elements, params=2 * x.feature, slowness=2.0),
@@ -190,6 +194,7 @@ def _spatial_norm(kind: str, rank: int) -> Act:
         return Applied(
             call="{m0}({0})",
             members=(Member("norm", build, (WEIGHT, BIAS)),),
+            params=(0, 1),
             shape=x.shape,
             feel=lambda noise, sample: learned(noise, standard(sample)),
             cost=Cost(moved=3 * x.elements, params=2 * x.feature, slowness=1.3),

@@ -11,6 +11,9 @@ from fusewright.operators.catalogue.sample import Sample, rolled
 from fusewright.operators.catalogue.size import ONE, Size
 from fusewright.operators.catalogue.value import PLACES, WITHIN, Dims, Fact, Shape, Value
 
+LEAST = 4
+"""Fewest positions worth enlarging."""
+
 Feel = Callable[[Noise, Sample, int], Sample]
 
 
@@ -109,6 +112,8 @@ def _resampled(name: str) -> Act:
     """Act of an enlargement by two."""
 
     def act(dice: Dice, x: Value) -> Applied | Refused:
+        if min(map(int, x.shape[1:])) < LEAST:
+            return Refused("shape")
         smooth = ("linear", "bilinear", "trilinear")[x.rank - 3]
         mode = dice.one_of(("nearest", smooth))
         settings = f"scale_factor=2, mode='{mode}'"

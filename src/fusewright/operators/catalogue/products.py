@@ -59,6 +59,7 @@ def _linear(dice: Dice, x: Value) -> Applied | Refused:
         members=(Member("proj", f"nn.Linear({x.feature.text}, {out.text}{{bias}})"),),
         shape=shape,
         facts=(Fact("bias", others(x, last)), *_reordered(x)),
+        params=(1,),
         lone=bound * x.peak,
         feel=lambda noise, sample: biased(noise, projected(noise, sample, n, bound), bound),
         cost=_cost(x, shape, n, params=n * out),
@@ -116,6 +117,7 @@ def _addmm(dice: Dice, x: Value) -> Applied | Refused:
         feel=feel,
         lone=WEIGHT_BOUND * x.peak / math.sqrt(n),
         facts=(Fact("shift", (0,)),),
+        params=(1,),
         cost=_cost(x, shape, n, params=n * out),
     )
 

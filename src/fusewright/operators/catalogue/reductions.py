@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
-from fusewright.operators.catalogue.sample import Sample, affine, largest, moments
+from fusewright.operators.catalogue.sample import Sample, affine, largest, moments, upper
 from fusewright.operators.catalogue.size import ONE
 from fusewright.operators.catalogue.value import (
     DIMENSIONED,
@@ -56,7 +56,7 @@ def summed(noise: Noise, sample: Sample, n: int) -> Sample:
 
 def greatest(noise: Noise, sample: Sample, n: int) -> Sample:
     """Greatest of *n* elements each."""
-    return largest(sample, n, noise.drawn())
+    return largest(sample, n, noise.drawn(view=upper))
 
 
 def least(noise: Noise, sample: Sample, n: int) -> Sample:

@@ -67,6 +67,8 @@ class Applied:
     low: float | None = None
     """Least element; None leaves it to the sample, and so does `high`."""
     high: float | None = None
+    params: tuple[int, ...] = ()
+    """Columns of fixed noise that each stand for a parameter."""
     lone: float = 0.0
     """What one extreme element of the operands adds to a sum over many, at most."""
     members: tuple[Member, ...] = ()

@@ -85,6 +85,12 @@ def blended(sample: Sample, fresh: Sample, kept: float) -> Sample:
     return tuple(kept * a + rest * b for a, b in zip(sample, fresh, strict=True))
 
 
+def upper(sample: Sample) -> Sample:
+    """The upper half of a sample, the lower half pressed flat: all that a maximum sees."""
+    middle = sorted(sample)[COUNT // 2]
+    return tuple(max(x, middle) for x in sample)
+
+
 def largest(sample: Sample, n: int, noise: Sample) -> Sample:
     """Greatest of *n* elements, for each element of *noise*.
 

@@ -79,6 +79,7 @@ def _bias(_: Dice, x: Value) -> Applied:
     return Applied(
         call="{0} + {m0}",
         members=(Member("bias", f"nn.Parameter(torch.randn({feature_shape(x)}) * 0.5)"),),
+        params=(0,),
         shape=x.shape,
         facts=(
             *kept(x.facts, frozenset({"shift", "bias"})),
@@ -96,6 +97,7 @@ def _scale(_: Dice, x: Value) -> Applied:
     return Applied(
         call="{0} * {m0}",
         members=(Member("scale", f"nn.Parameter(torch.rand({feature_shape(x)}) + 0.5)"),),
+        params=(0,),
         shape=x.shape,
         low=low,
         high=high,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.reductions import reduction_dims
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
-from fusewright.operators.catalogue.sample import Sample, largest, moments, quantile
+from fusewright.operators.catalogue.sample import Sample, largest, moments, quantile, upper
 from fusewright.operators.catalogue.size import Size
 from fusewright.operators.catalogue.value import DIMENSIONED, Fact, Value, resized
 
@@ -51,7 +51,7 @@ def _log_cumulated(noise: Noise, sample: Sample, n: int) -> Sample:
 
 def _running_peak(noise: Noise, sample: Sample, n: int) -> Sample:
     # Four stages of the scan stand for all of it.
-    stages = [largest(sample, max(n * k // 4, 1), noise.drawn()) for k in (1, 2, 3, 4)]
+    stages = [largest(sample, max(n * k // 4, 1), noise.drawn(view=upper)) for k in (1, 2, 3, 4)]
     return tuple(stages[i % 4][i] for i in range(len(sample)))
 
 
@@ -113,7 +113,7 @@ def _top(dice: Dice, x: Value) -> Applied | Refused:
         low=x.low,
         high=x.high,
         blind=(Fact("perm", (dim,)),),
-        feel=lambda noise, sample: largest(sample, max(n // k, 1), noise.drawn()),
+        feel=lambda noise, sample: largest(sample, max(n // k, 1), noise.drawn(view=upper)),
         cost=Cost(moved=x.elements, slowness=10.0),
     )
 
