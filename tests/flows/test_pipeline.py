@@ -177,7 +177,7 @@ LIMITS = LimitSettings(candidates=1000)
 @pytest.mark.parametrize(
     ("target", "survivors", "composed", "expected"),
     [
-        (100, 0, 0, 184),
+        (100, 0, 0, 147),
         (100, 100, 150, 0),
         (100, 90, 200, 25),
         (100, 99, 200, LEAST_ROUND),

@@ -53,7 +53,9 @@ def _bypasses(graph: Graph, node: Node) -> Iterator[Sample]:
     """Operands that could stand in for the result."""
     for operand in node.operands:
         value = graph.value(operand)
-        if value.shape == node.value.shape and node.rule.family != "layout":
+        broadcast = node.rule.arity > 1 and node.rule.family == "elementwise"
+        same = value.shape == node.value.shape and node.rule.family != "layout"
+        if same or broadcast:
             yield value.sample
 
 

@@ -1,9 +1,11 @@
 """Flows that regenerate a dataset: thin Prefect around a plain pipeline.
 
-Prefect is imported by `regenerate` alone. `quiet` must run before that import.
+Prefect is imported by `regenerate` and `guard` alone. `quiet` must run before that import.
 """
 
+import importlib.metadata
 import os
+from pathlib import Path
 
 QUIET = {
     "DO_NOT_TRACK": "1",
@@ -15,9 +17,21 @@ QUIET = {
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
 }
 """No telemetry, no analytics, no remote content; the pipeline reports progress itself."""
+DATABASE = "PREFECT_API_DATABASE_CONNECTION_URL"
 
 
 def quiet() -> None:
     """Set Prefect's defaults, unless the user's environment sets them otherwise."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
+    if DATABASE not in os.environ:
+        # A database that a newer Prefect wrote stops an older one from starting its server.
+        version = importlib.metadata.version("prefect")
+        file = _cache() / f"prefect-{version}.db"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        os.environ[DATABASE] = f"sqlite+aiosqlite:///{file}"
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "fusewright"

@@ -4,7 +4,7 @@ import math
 
 from fusewright.config import LimitSettings
 
-FIRST_YIELD = 0.6
+FIRST_YIELD = 0.75
 """Share of candidates expected to survive before any has been judged."""
 MARGIN = 1.1
 """A round aims above the target, since one round more costs more than a few candidates more."""

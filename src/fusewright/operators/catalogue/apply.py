@@ -49,7 +49,7 @@ def apply(rule: Rule, dice: Dice, operands: tuple[Value, ...], place: int) -> Pl
         facts=applied.facts,
         made_by=(rule.name, rule.family),
     )
-    return _fault(value, operands) or Placed(rule, applied, value)
+    return _fault(rule, value, operands) or Placed(rule, applied, value)
 
 
 def felt(applied: Applied, noise: Noise) -> Sample:
@@ -78,13 +78,14 @@ def _is_blind(applied: Applied, operands: tuple[Value, ...]) -> bool:
     return any(fact.defeats(given) for index, fact in blind for given in operands[index].facts)
 
 
-def _fault(value: Value, operands: tuple[Value, ...]) -> Refused | None:
+def _fault(rule: Rule, value: Value, operands: tuple[Value, ...]) -> Refused | None:
     magnitude = max(map(abs, value.sample))
     if not (magnitude <= MAX_MAGNITUDE and value.peak <= MAX_PEAK):
         return Refused("range")
     if moments(value.sample)[1] <= MIN_DEVIATION * magnitude:
         return Refused("constant")
     for operand in operands:
-        if operand.shape == value.shape and moved(value.sample, operand.sample) < MOVED:
+        alike = operand.shape == value.shape or (rule.arity > 1 and rule.family == "elementwise")
+        if alike and moved(value.sample, operand.sample) < MOVED:
             return Refused("dead")
     return None

@@ -104,17 +104,18 @@ def _joined_shape(made: Join, operands: tuple[Value, ...]) -> Shape | None:
 
 
 def _joined_facts(made: Join, operands: tuple[Value, ...], shape: Shape) -> tuple[Fact, ...]:
-    first, second = operands[:2]
-    if first.shape != shape:
-        return ()
-    dims = spread_dims(second.shape, shape)
-    if made.adds:
-        both = first.facts + (second.facts if second.shape == shape else ())
-        return kept(both, frozenset({"shift", "bias"})) + ((Fact("shift", dims),) if dims else ())
-    if made.scales != "no":
-        gained = dims and (made.scales == "positive" or second.low >= 0)
-        return kept(first.facts, frozenset({"scale"})) + ((Fact("scale", dims),) if gained else ())
-    return ()
+    facts = [fact for value in operands[1:] for fact in value.facts
+             if fact.kind == "perm" and fact in operands[0].facts]  # fmt: skip
+    for place, value in enumerate(operands[:2]):
+        dims = spread_dims(value.shape, shape)
+        if made.adds:
+            own = kept(value.facts, frozenset({"shift", "bias"}))
+            facts += [Fact("shift", dims)] if dims else own
+        elif made.scales != "no" and not dims:
+            facts += kept(value.facts, frozenset({"scale"})) if place == 0 else ()
+        elif made.scales != "no" and (value.low >= 0 or (place and made.scales == "positive")):
+            facts.append(Fact("scale", dims))
+    return tuple(facts)
 
 
 def _partner(dice: Dice, value: Value) -> tuple[Layout, Shape]:

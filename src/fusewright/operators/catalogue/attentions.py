@@ -3,6 +3,7 @@
 import math
 
 from fusewright.operators.catalogue.noise import Noise
+from fusewright.operators.catalogue.products import DOMINANT, likeness
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Member, Refused, Rule
 from fusewright.operators.catalogue.sample import Sample, moments
 from fusewright.operators.catalogue.value import Fact, Layout, Shape, Value
@@ -46,6 +47,9 @@ def _attention(dice: Dice, q: Value, k: Value, v: Value) -> Applied | Refused:
         return Refused("shape")
     if score_variance(q.sample, k.sample) > SHARPEST:
         return Refused("range")
+    # Positions that match themselves best attend to nothing else.
+    if likeness(q.sample, k.sample) * math.sqrt(width) > DOMINANT:
+        return Refused("dead")
     if _sharpness(v.sample, score_variance(q.sample, k.sample), length) < VISIBLE:
         return Refused("constant")
     causal = q.shape == k.shape and dice.chance(0.3)

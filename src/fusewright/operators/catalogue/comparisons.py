@@ -117,6 +117,8 @@ def _cosine(dice: Dice, x: Value, y: Value) -> Applied | Refused:
     n = int(x.size(dim))
     if n < 16:  # noqa: PLR2004 -- fewer give no angle worth the name
         return Refused("constant")
+    if _reordered_alike(x, y, dim):
+        return Refused("dead")
     left = tuple(size for d, size in enumerate(x.shape, start=1) if d != dim)
     scale = Fact("scale", (dim,))
     return Applied(
@@ -133,9 +135,21 @@ def _cosine(dice: Dice, x: Value, y: Value) -> Applied | Refused:
 
 
 def _cosines(noise: Noise, a: Sample, b: Sample, n: int) -> Sample:
-    mean, deviation = moments(mapped(lambda p, q: p * q, a, b))
-    lengths = math.sqrt(power(a) * power(b)) or 1.0
-    return affine(noise.drawn(4, (0, 1)), mean / lengths, deviation / lengths / math.sqrt(n))
+    left, right = math.sqrt(power(a)) or 1.0, math.sqrt(power(b)) or 1.0
+    cosine = math.fsum(mapped(lambda p, q: p * q, a, b)) / len(a) / (left * right)
+
+    def influence(p: float, q: float) -> float:
+        """How far one pair of elements pulls the cosine, by the delta method."""
+        u, v = p / left, q / right
+        return u * v - cosine * (u * u + v * v) / 2
+
+    deviation = moments(mapped(influence, a, b))[1]
+    return affine(noise.drawn(4, (0, 1)), cosine, deviation / math.sqrt(n))
+
+
+def _reordered_alike(x: Value, y: Value, dim: int) -> bool:
+    """Whether both were reordered along *dim* in the same way, which a sum does not see."""
+    return any(f.kind == "perm" and dim in f.dims and f in y.facts for f in x.facts)
 
 
 def _remaining(x: Value, dim: int) -> Layout:
@@ -149,6 +163,8 @@ def _pairwise(_: Dice, x: Value, y: Value) -> Applied | Refused:
     last, n = x.rank - 1, int(x.size(x.rank - 1))
     if n < 16:  # noqa: PLR2004 -- fewer give no distance worth the name
         return Refused("constant")
+    if _reordered_alike(x, y, last):
+        return Refused("dead")
     return Applied(
         call="F.pairwise_distance({0}, {1})",
         shape=x.shape[:-1],

@@ -25,6 +25,9 @@ from fusewright.operators.catalogue.value import (
 LEAST = 16
 """Fewest elements worth normalizing over."""
 
+EPSILON = 1e-5
+"""What torch adds to a variance; rarely less than that to a mean square."""
+
 WEIGHT = "nn.init.uniform_({0}.weight, 0.5, 1.5)"
 BIAS = "nn.init.normal_({0}.bias, std=0.5)"
 
@@ -32,12 +35,13 @@ BIAS = "nn.init.normal_({0}.bias, std=0.5)"
 def standard(sample: Sample) -> Sample:
     """Zero mean, unit variance."""
     mean, deviation = moments(sample)
-    return affine(sample, -mean / deviation, 1 / deviation) if deviation else sample
+    spread = math.sqrt(deviation * deviation + EPSILON)
+    return affine(sample, -mean / spread, 1 / spread)
 
 
 def unit_power(sample: Sample) -> Sample:
     """Mean square one."""
-    return affine(sample, 0.0, 1 / math.sqrt(power(sample) or 1.0))
+    return affine(sample, 0.0, 1 / math.sqrt(power(sample) + EPSILON / 10))
 
 
 def learned(noise: Noise, sample: Sample) -> Sample:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Member, Refused, Rule
-from fusewright.operators.catalogue.sample import Sample, affine, mapped, moments
+from fusewright.operators.catalogue.sample import Sample, affine, mapped, moments, power
 from fusewright.operators.catalogue.size import Size
 from fusewright.operators.catalogue.value import (
     Fact,
@@ -20,6 +20,8 @@ LAST: tuple[Layout, ...] = ("rows", "tokens")
 """Layouts whose features come last."""
 WEIGHT_BOUND = 5.0
 """Greatest magnitude that a normal weight usually has."""
+DOMINANT = 4.0
+"""How far, in deviations, a tensor's products with itself may stand out from those with others."""
 LEAST = 4
 """Fewest features worth projecting."""
 LARGEST_SQUARE = 2048
@@ -122,6 +124,12 @@ def _addmm(dice: Dice, x: Value) -> Applied | Refused:
     )
 
 
+def likeness(x: Sample, y: Sample) -> float:
+    """Mean product of elements at one place over that of elements at any, a ratio."""
+    paired = abs(math.fsum(mapped(lambda a, b: a * b, x, y))) / len(x)
+    return paired / (math.sqrt(power(x) * power(y)) or 1.0)
+
+
 @dataclass(frozen=True)
 class Product:
     """How a product of two batches of matrices is written."""
@@ -155,6 +163,8 @@ def product(name: str, made: Product, *, uses: tuple[str, ...] = (), weight: flo
         terms = x.shape[-1]
         n, factor = int(terms), terms**-0.5 if made.scaled else 1.0
         shape = resized(x.shape, x.rank - 1, width)
+        if made.transposed and likeness(x.sample, y.sample) * math.sqrt(n) > DOMINANT:
+            return Refused("range")
         return Applied(
             call=made.call,
             members=(Member("scale", f"{factor_text(terms)} ** -0.5"),) if made.scaled else (),

@@ -17,6 +17,8 @@ Sample = tuple[float, ...]
 
 COUNT = 127
 """Elements of a sample: enough to see 1 % of a tensor move."""
+TAIL = 12
+"""Elements of a sample that count as its tail."""
 MOVED = 0.05
 """Least share of elements that an operator must move; grading asks for 0.01, the rest is margin."""
 TOLERANCE = 1e-3
@@ -86,9 +88,9 @@ def blended(sample: Sample, fresh: Sample, kept: float) -> Sample:
 
 
 def upper(sample: Sample) -> Sample:
-    """The upper half of a sample, the lower half pressed flat: all that a maximum sees."""
-    middle = sorted(sample)[COUNT // 2]
-    return tuple(max(x, middle) for x in sample)
+    """The upper end of a sample, all else pressed flat: what a maximum of many sees."""
+    edge = sorted(sample)[-TAIL]
+    return tuple(max(x, edge) for x in sample)
 
 
 def largest(sample: Sample, n: int, noise: Sample) -> Sample:
@@ -103,16 +105,22 @@ def largest(sample: Sample, n: int, noise: Sample) -> Sample:
 
 def quantile(ordered: list[float], score: float) -> float:
     """Element of *ordered* at the normal *score*, extrapolated along the tails."""
-    tail = COUNT // 12
     if score >= GRID[-1]:
-        slope = (ordered[-1] - ordered[-1 - tail]) / (GRID[-1] - GRID[-1 - tail])
-        return ordered[-1] + slope * (score - GRID[-1])
+        return ordered[-1] + _slope(ordered, -1, -1) * (score - GRID[-1])
     if score <= GRID[0]:
-        slope = (ordered[tail] - ordered[0]) / (GRID[tail] - GRID[0])
-        return ordered[0] + slope * (score - GRID[0])
+        return ordered[0] + _slope(ordered, 0, 1) * (score - GRID[0])
     place = NormalDist().cdf(score / _SCALE) * COUNT - 0.5
     below = min(max(int(place), 0), COUNT - 2)
     return ordered[below] + (place - below) * (ordered[below + 1] - ordered[below])
+
+
+def _slope(ordered: list[float], end: int, inward: int) -> float:
+    """Slope of a tail; the flatter of two views, since a tail may end in a wall."""
+    return min(
+        abs(ordered[end + inward * steps] - ordered[end])
+        / abs(GRID[end + inward * steps] - GRID[end])
+        for steps in (TAIL // 4, TAIL)
+    )
 
 
 @lru_cache(maxsize=1024)

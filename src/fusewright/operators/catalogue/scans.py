@@ -9,7 +9,7 @@ from fusewright.operators.catalogue.reductions import reduction_dims
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
 from fusewright.operators.catalogue.sample import Sample, largest, moments, quantile, upper
 from fusewright.operators.catalogue.size import Size
-from fusewright.operators.catalogue.value import DIMENSIONED, Fact, Value, resized
+from fusewright.operators.catalogue.value import DIMENSIONED, Fact, Value, constant_along, resized
 
 Feel = Callable[[Noise, Sample, int], Sample]
 LEAST = 8
@@ -92,7 +92,11 @@ def scan(name: str, made: Scan, *, verb: str, family: str = "scan", weight: floa
             shape=x.shape,
             low=low,
             high=high,
-            facts=(Fact("perm" if sorts else "extreme", dims),) if made.bounds is _same else (),
+            facts=(
+                (Fact("perm" if sorts else "extreme", dims), *constant_along(x.facts, dims[0]))
+                if made.bounds is _same
+                else ()
+            ),
             blind=(Fact("perm", dims),) if sorts else (),
             feel=lambda noise, sample: made.feel(noise, sample, n),
             cost=Cost(moved=made.passes * x.elements, slowness=made.slowness),
@@ -112,6 +116,7 @@ def _top(dice: Dice, x: Value) -> Applied | Refused:
         shape=resized(x.shape, dim, Size(k)),
         low=x.low,
         high=x.high,
+        facts=constant_along(x.facts, dim),
         blind=(Fact("perm", (dim,)),),
         feel=lambda noise, sample: largest(sample, max(n // k, 1), noise.drawn(view=upper)),
         cost=Cost(moved=x.elements, slowness=10.0),

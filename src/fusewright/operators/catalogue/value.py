@@ -132,6 +132,11 @@ def spread_dims(small: Shape, wide: Shape) -> Dims:
     return tuple(dim for dim, (a, b) in pairs if a == ONE and b != ONE)
 
 
+def constant_along(facts: tuple[Fact, ...], dim: int) -> tuple[Fact, ...]:
+    """Those of *facts* that tell of something constant along *dim*."""
+    return tuple(fact for fact in facts if fact.kind in WITHIN and dim in fact.dims)
+
+
 def mapped_facts(facts: tuple[Fact, ...], places: dict[int, int]) -> tuple[Fact, ...]:
     """*facts* after dimensions moved: *places* maps old to new, and drops what it lacks.
 
