@@ -223,6 +223,4 @@ def _refusal(repo: str, error: "HfHubHTTPError") -> str:
         CONFLICT: f"{repo} has one of that name already, or is being changed (409): publish again",
         MOVED: f"{repo} was changed by somebody else meanwhile (412): look at it, publish again",
     }
-    path = urlsplit(str(error.request.url)).path
-    other = f"the Hub answered {status} to {error.request.method} {path}: try again later"
-    return said.get(status, other)
+    return said.get(status, f"the Hub answered {status} for {repo}: try again later")
