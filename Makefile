@@ -1,4 +1,4 @@
-# make install | run | test | check | bench | clean
+# make install | run | test | check | clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -4,7 +4,10 @@ import polars as pl
 import pytest
 
 import fusewright
-from fusewright.errors import UsageError
+from fusewright.configfile import load_config
+from fusewright.errors import RunFolderError, UsageError
+from fusewright.records import Passed
+from fusewright.runfolder import RunFolder
 from fusewright.testing import RELU_MEAN
 
 UNUSED = RELU_MEAN.replace("def forward(self, x)", "def forward(self, x, y)").replace(
@@ -103,3 +106,31 @@ def test_what_is_no_source_is_one_clear_line(tmp_path, monkeypatch, name, compla
 
     with pytest.raises(UsageError, match=complaint):
         fusewright.audit(name, static=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.jsonl", b"{broken"), ("a.parquet", b"PAR1 not really")],
+)
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+
+    with pytest.raises(UsageError, match="cannot be read"):
+        fusewright.audit(str(tmp_path / name), static=True)
+
+
+def test_odd_rows_are_rejected_and_cost_themselves(tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '{"code": null, "ops": "[1"}\n' + json.dumps({"code": RELU_MEAN, "ops": "[]"}) + "\n"
+    )
+    report = fusewright.audit(str(tmp_path / "a.jsonl"), static=True)
+
+    assert [v["verdict"] for v in report["verdicts"]] == ["rejected", "kept"]
+
+
+def test_an_audit_does_not_write_into_a_run(folder, tmp_path):
+    with RunFolder(tmp_path / "run", load_config(None)) as run:
+        run.ledger.append("measure", [("a", Passed(problem="a"))], Passed)
+
+    with pytest.raises(RunFolderError, match="was written by another config"):
+        fusewright.audit(str(folder), run_dir=tmp_path / "run")

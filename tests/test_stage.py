@@ -83,3 +83,21 @@ def test_progress_is_logged_for_each_verdict(tmp_path, caplog):
         run_stage("judge", each("judge", judge), problems(3), Ledger(tmp_path), Passed)
 
     assert [(r.done, r.total) for r in caplog.records] == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_an_interrupt_while_a_shard_is_written_writes_it_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("fusewright.stage.FLUSH_RECORDS", 2)
+    ledger, inputs = Ledger(tmp_path), problems(4)
+    append = ledger.append
+
+    def interrupted(*args):
+        append(*args)
+        if len(ledger.shards("judge")) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ledger, "append", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_stage("judge", each("judge", judge), inputs, ledger, Passed)
+
+    assert ledger.decided("judge") == {p.key for p in inputs[:2]}
+    assert ledger.tally("judge").inputs == 2

@@ -18,11 +18,11 @@ import polars as pl
 
 from fusewright import assemble
 from fusewright.config import Config, JudgeSettings
-from fusewright.configfile import load_config, override
+from fusewright.configfile import make_config
 from fusewright.errors import UsageError
-from fusewright.ledger import Ledger
 from fusewright.protocols import MeasuredFilter, ProblemFilter
 from fusewright.records import Measurement, Problem, Rejection
+from fusewright.runfolder import RunFolder
 from fusewright.stage import run_stage
 from fusewright.steps import measure_step
 
@@ -82,7 +82,8 @@ def audit(
     Raises:
         UsageError: There is no such source, or it holds no code.
     """
-    config = override(load_config(None), [f"measure.device={device}"])
+    measuring = {"device": device, "max_spread": None}
+    config = make_config({"name": "audit", "measure": measuring}, "audit")
     findings = [Finding(name, problem) for name, problem in read_source(source)]
     filters = assemble.problem_filters(config)
     for finding in findings:
@@ -117,10 +118,8 @@ def _texts(source: str) -> Iterator[tuple[str, str, Sequence[str]]]:
             # A file that is no UTF-8 is a broken problem, not a broken audit.
             yield file.stem, file.read_text(errors="replace"), ()
         return
-    if path.suffix == ".parquet" and path.is_file():
-        frame = pl.read_parquet(path)
-    elif path.suffix == ".jsonl" and path.is_file():
-        frame = pl.DataFrame([json.loads(line) for line in path.read_text().splitlines() if line])
+    if path.suffix in (".parquet", ".jsonl") and path.is_file():
+        frame = _read_file(path)
     elif path.exists() or not HUB_ID.fullmatch(source):
         raise UsageError(
             f"'{source}' is no source: expected a folder of .py files, a .parquet or .jsonl file "
@@ -131,10 +130,24 @@ def _texts(source: str) -> Iterator[tuple[str, str, Sequence[str]]]:
     if "code" not in frame.columns:
         raise UsageError(f"'{source}' has no `code` column (it has {', '.join(frame.columns)})")
     for index, row in enumerate(frame.iter_rows(named=True)):
-        ops = row.get("ops")
-        # Ops-6K itself holds its list as text.
-        listed = json.loads(ops) if isinstance(ops, str) and ops.startswith("[") else ops
-        yield str(index), row["code"] or "", listed if isinstance(listed, list) else ()
+        yield str(index), str(row["code"] or ""), _listed(row.get("ops"))
+
+
+def _read_file(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_ndjson(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise UsageError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _listed(ops: Any) -> Sequence[str]:
+    """Labels of a row; Ops-6K itself holds its list as text."""
+    if isinstance(ops, str):
+        try:
+            ops = json.loads(ops)
+        except json.JSONDecodeError:
+            return ()
+    return [str(op) for op in ops] if isinstance(ops, list) else ()
 
 
 def _from_hub(repo: str) -> pl.DataFrame:
@@ -183,7 +196,7 @@ def _run(
     filters = _window(config, window_ms)
     with ExitStack() as stack:
         root = run_dir or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        ledger = Ledger(root)
+        ledger = stack.enter_context(RunFolder(root, config)).ledger
         problems = [finding.problem for finding in runnable.values()]
         step = measure_step(stack.enter_context(assemble.meter(config)))
         run_stage("measure", step, problems, ledger, Measurement)

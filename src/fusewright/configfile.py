@@ -45,7 +45,7 @@ def override(config: Config, overrides: Sequence[str]) -> Config:
 def make_config(settings: dict[str, Any], where: str) -> Config:
     """Check plain *settings*; *where* names them in an error."""
     try:
-        return Config(**settings)
+        return Config.model_validate(settings)
     except ValidationError as error:
         # A misspelt key is also a missing one: name what was given before what was not.
         errors = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")

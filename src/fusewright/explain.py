@@ -17,44 +17,48 @@ SHOWN_FACTS = {
 Line = tuple[str, str, str, float | str, float | str]
 
 
-def verdicts(ledger: Ledger, identity: str) -> tuple[Problem, list[Line]]:
+def verdicts(ledger: Ledger, identity: str) -> tuple[str, str, list[Line]]:
     """Find the candidate whose key or row id begins with *identity*, and list its verdicts.
 
     Returns:
-        The candidate, and a line a stage: stage, verdict or reason, detail, value, limit.
+        Its key, its text (empty where nothing was written), and a line a stage: stage, verdict or
+        reason, detail, value, limit.
 
     Raises:
         UsageError: No candidate, or more than one, begins so.
     """
-    subject, problem = _find(ledger, identity)
+    draw, problem = _find(ledger, identity)
+    key = problem.key if problem else draw
     lines: list[Line] = []
     for stage in STAGES:
-        key = subject if stage == "compose" else problem.key
-        lines += [_rejected(r) for r in ledger.rejected(stage) if r.subject == key]
+        subject = draw if stage == "compose" else key
+        lines += [_rejected(r) for r in ledger.rejected(stage) if r.subject == subject]
         frame = ledger.frame(stage)
-        kept = frame.filter((pl.col("subject") == key) & (pl.col("verdict") == "kept"))
+        kept = frame.filter((pl.col("subject") == subject) & (pl.col("verdict") == "kept"))
         for row in kept.iter_rows(named=True):
             facts = {name: row[name] for name in SHOWN_FACTS.get(stage, ())}
             detail = ", ".join(f"{n} {_plain(v)}" for n, v in facts.items() if v is not None)
             lines.append((stage, "kept", detail, "", ""))
-    return problem, lines
+    return key, problem.code if problem else "", lines
 
 
-def _find(ledger: Ledger, identity: str) -> tuple[str, Problem]:
-    found = [
-        (subject, problem)
+def _find(ledger: Ledger, identity: str) -> tuple[str, Problem | None]:
+    found: dict[str, Problem | None] = {
+        subject: problem
         for subject, problem in ledger.kept_by_subject("compose", Problem)
         if problem.key.startswith(identity) or problem.id.startswith(identity)
-    ]
+    }
+    unwritten = (r.subject for r in ledger.rejected("compose") if r.subject.startswith(identity))
+    found |= dict.fromkeys(unwritten)
     if len(found) == 1:
-        return found[0]
+        return found.popitem()
     if not found:
         raise UsageError(
-            f"no candidate '{identity}' in {ledger.root}: give the `id` of a row, or the key in "
-            "`rejected`, or the beginning of either"
+            f"no candidate '{identity}' in {ledger.root}: give the `id` of a row of either config "
+            "of the release, or the beginning of one"
         )
-    keys = ", ".join(problem.key for _, problem in found[:5])
-    raise UsageError(f"'{identity}' is the beginning of {len(found)} candidates: {keys} ...")
+    keys = ", ".join(problem.key if problem else draw for draw, problem in found.items())
+    raise UsageError(f"'{identity}' is the beginning of {len(found)} candidates: {keys[:100]}")
 
 
 def _rejected(rejection: Rejection) -> Line:

@@ -6,6 +6,7 @@ that another config or version wrote is refused before anything in it is touched
 
 import fcntl
 import importlib.metadata
+import json
 import os
 import platform
 import subprocess
@@ -78,6 +79,37 @@ class RunFolder:
     def operators_file(self) -> Path:
         """Where the mined operators lie."""
         return self.path / "operators.parquet"
+
+    @property
+    def device(self) -> dict[str, Any] | None:
+        """Device that the run was measured on, with its peaks; None before the first sitting."""
+        if not self._device_file.exists():
+            return None
+        noted: dict[str, Any] = json.loads(self._device_file.read_text())
+        return noted
+
+    @property
+    def _device_file(self) -> Path:
+        return self.path / "device.json"
+
+    def same_device(self, device: dict[str, Any]) -> dict[str, Any]:
+        """Note *device* with its peaks, or return what the first sitting noted of the same one.
+
+        Raises:
+            RunFolderError: The run was measured on another device so far.
+        """
+        noted = self.device
+        if noted is None:
+            temporary = self._device_file.with_suffix(".tmp")
+            temporary.write_text(json.dumps(device, indent=2) + "\n")
+            temporary.rename(self._device_file)
+            return device
+        if noted["name"] != device["name"]:
+            raise RunFolderError(
+                f"{self.path} was measured on {noted['name']}, this is {device['name']}: "
+                "go on there, or use another --run"
+            )
+        return noted
 
     @property
     def release(self) -> Path:

@@ -46,8 +46,9 @@ def run_stage(
             tally.add(verdict)
             shard.append((subject, verdict))
             if len(shard) >= FLUSH_RECORDS or time.monotonic() - written >= FLUSH_S:
-                ledger.append(stage, shard, kept)
-                shard, written = [], time.monotonic()
+                # Taken out first: an interrupt while it is written must not write it twice.
+                full, shard, written = shard, [], time.monotonic()
+                ledger.append(stage, full, kept)
             progress = {"stage": stage, "done": tally.inputs, "total": len(pending)}
             logger.info("%s %d/%d", stage, tally.inputs, len(pending), extra=progress)
     finally:
@@ -59,8 +60,8 @@ def run_stage(
 def each(stage: str, judge: Callable[[In], Record]) -> Step[In]:
     """Lift *judge*, which decides one record, to a step.
 
-    An exception becomes a `crash` rejection of that one record, and the stage goes on: this is
-    the pipeline's only broad `except`, and a plug-in's bug costs what it touched.
+    An exception becomes a `crash` rejection of that one record, and the stage goes on: a plug-in's
+    bug costs what it touched.
     """
 
     def step(records: Iterable[In]) -> Iterator[Verdict]:

@@ -6,7 +6,7 @@ import pytest
 
 from fusewright.dashboard import build
 from fusewright.ledger import Ledger
-from fusewright.records import Measurement, Node, Passed, Problem, Rejection, Screening
+from fusewright.records import Measurement, Node, Operator, Passed, Problem, Rejection, Screening
 from fusewright.testing import RELU_MEAN, make_measurement, make_problem
 
 CHARTS = ["funnel", "reasons", "timings", "speedups", "operators", "similarities"]
@@ -163,6 +163,17 @@ def test_samples_are_capped_and_long_code_is_cut(make_run, parse):
     assert "#" * 4000 in html
     assert "#" * 4001 not in html
     assert "more characters are in the run" in html
+
+
+@pytest.mark.parametrize(
+    ("subject", "shown"),
+    [("0123456789abcdef", "01234567"), ("functions:F.log_softmax", "functions:F.log_softmax")],
+)
+def test_a_hash_is_shown_by_its_beginning_and_a_name_whole(tmp_path, subject, shown):
+    ledger = Ledger(tmp_path)
+    alias = Rejection(subject=subject, stage="mine", reason="alias", detail="the same")
+    ledger.append("mine", [(subject, alias)], Operator)
+    assert f'<code class="key">{shown}</code>' in build(ledger, "run")
 
 
 def test_a_reason_shows_at_most_five_samples(tmp_path, parse):

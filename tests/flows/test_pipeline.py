@@ -14,7 +14,7 @@ import pytest
 
 from fusewright.config import LimitSettings
 from fusewright.configfile import override
-from fusewright.errors import LedgerError, PluginError
+from fusewright.errors import LedgerError, PluginError, RunFolderError
 from fusewright.flows.pipeline import BATCHED, STAGES, Pipeline, shared_out
 from fusewright.flows.rounds import LEAST_ROUND, next_round
 from fusewright.ledger import Ledger
@@ -158,6 +158,28 @@ def test_a_broken_plug_in_is_one_line_and_touches_nothing_measured(tmp_path):
         with pytest.raises(PluginError, match=r"meter\.py fails: RuntimeError: no"):
             pipeline.decide("measure", [make_problem()])
         assert run.ledger.shards("measure") == []
+
+
+def test_rounds_go_on_past_seeds_that_were_drawn_by_hand(mined, small, tmp_path):
+    folder = copy_of(mined, tmp_path / "run")
+    with RunFolder(folder, small) as run, Pipeline(run) as pipeline:
+        pipeline.draw("graph", range(5, 13))
+        pipeline.draw("graph", range(5, 13))
+    run_whole(folder, small)
+    seeds = Ledger(folder).frame("draw")["seed"].to_list()
+
+    assert len(seeds) == len(set(seeds))
+    assert min(seeds[8:]) == 13
+
+
+def test_one_run_has_one_roofline_and_one_device(mined, small, tmp_path):
+    folder = copy_of(mined, tmp_path / "run")
+    first = {"name": "a", "peaks": {"bytes_per_s": 1.0}}
+    with RunFolder(folder, small) as run:
+        assert run.same_device(first) == first
+        assert run.same_device({"name": "a", "peaks": {"bytes_per_s": 2.0}}) == first
+        with pytest.raises(RunFolderError, match="was measured on a, this is b"):
+            run.same_device({"name": "b", "peaks": {}})
 
 
 def test_composers_share_the_candidates_in_every_stretch(small):

@@ -1,4 +1,4 @@
-"""Every reason of the measure stage, by real processes on the CPU, on either side of its limit."""
+"""Reasons of the measure stage by real processes on the CPU, beside what is sound."""
 
 import ast
 import time
@@ -54,6 +54,22 @@ FAULTS = {
         program("return self.drop(torch.relu(x))", init="self.drop = nn.Dropout(0.5)"),
         "mode_dependent",
     ),
+    "writes into a nested input": (
+        program("return x[0].mul_(2).relu()", inputs="[torch.randn(8, 16)]"),
+        "mutates_input",
+    ),
+    "has no graph": (
+        program(
+            "for _ in range(3):\n"
+            "    try:\n"
+            "        x = torch.relu(x) + 1\n"
+            "        print('seen')\n"
+            "    finally:\n"
+            "        x = x * 2\n"
+            "return x"
+        ),
+        "compile_error",
+    ),
     "allocates 1 TB": (program("return x.new_empty(2**38).sum() + x"), "out_of_memory"),
     "allocates 1 TB of bytes": (program("b = bytearray(10**12)\nreturn x"), "out_of_memory"),
     "exits the process": (program("import os; os._exit(3)"), "crash"),
@@ -77,6 +93,17 @@ SOUND = {
     ),
     "bfloat16": program("return torch.relu(x) * 2", inputs="torch.randn(8, 16).bfloat16()"),
     "graph break": program("y = torch.relu(x)\nprint('side effect')\nreturn y.sin() + x"),
+    "complex": program("return x.to(torch.complex64) * 1j"),
+    "constant mask and number": program(
+        "return torch.relu(x @ mask) * scale",
+        arguments="x, mask, scale",
+        inputs="torch.randn(8, 16), torch.ones(16, 16).tril(), 2.5",
+    ),
+    "nested input": program(
+        "return torch.relu(pair[0]) + pair[1]",
+        arguments="pair",
+        inputs="(torch.randn(8, 16), torch.randn(8, 16))",
+    ),
     "control flow": program("return torch.relu(x) if x.sum() > -1e9 else x"),
 }
 
@@ -171,6 +198,51 @@ def test_a_candidate_that_fills_memory_bit_by_bit_is_stopped():
         (verdict,) = meter.measure([grow])
 
     assert verdict.reason == "out_of_memory"
+
+
+def test_a_timing_that_spreads_too_far_is_noisy():
+    settings = SETTINGS.model_copy(update={"max_spread": 1e-9, "workers": 1})
+    with Supervised(settings) as meter:
+        (verdict,) = meter.measure([make_problem(RELU_MEAN)])
+
+    assert (verdict.reason, verdict.limit) == ("noisy_timing", 1e-9)
+
+
+def test_a_poisoned_worker_spoils_no_neighbour():
+    settings = SETTINGS.model_copy(update={"workers": 1})
+    poison = program("raise RuntimeError('CUDA error: an illegal memory access')")
+    with Supervised(settings) as meter:
+        verdicts = list(meter.measure([make_problem(poison), make_problem(RELU_MEAN)]))
+
+    assert verdicts[0].reason == "crash"
+    assert isinstance(verdicts[1], Measurement), verdicts[1]
+
+
+def state_of(pid):
+    """State letter of a process; a process that is gone is as good as a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
+
+
+def test_a_child_that_outlives_its_candidate_holds_nothing_up_and_is_ended():
+    settings = SETTINGS.model_copy(update={"workers": 1})
+    leave = program(
+        "import os, time\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    os.setsid()\n"
+        "    time.sleep(1000)\n"
+        "raise ValueError(child)"
+    )
+    with Supervised(settings) as meter:
+        verdicts = list(meter.measure([make_problem(leave), make_problem(RELU_MEAN)]))
+        left_behind = int(verdicts[0].detail.removeprefix("ValueError: "))
+        alive = "Z" not in state_of(left_behind)
+
+    assert isinstance(verdicts[1], Measurement), verdicts[1]
+    assert not alive
 
 
 def test_candidates_see_no_secret_no_home_and_no_network(monkeypatch):

@@ -1,6 +1,6 @@
 """Commands that look and change nothing but the file they are asked to write."""
 
-import functools
+import http
 import http.server
 import json
 import sys
@@ -61,9 +61,9 @@ def explain(identity: Annotated[str, Parameter(name="ID")], /, *, run_dir: RunDi
     from fusewright.explain import verdicts  # reads the ledger
 
     read_config(run_dir)
-    problem, rows = verdicts(Ledger(run_dir), identity)
-    print_table(f"candidate {problem.key}", ("stage", "verdict", "detail", "value", "limit"), rows)
-    out.print(problem.code, markup=False)
+    key, code, rows = verdicts(Ledger(run_dir), identity)
+    print_table(f"candidate {key}", ("stage", "verdict", "detail", "value", "limit"), rows)
+    out.print(code, markup=False)
 
 
 def dashboard(
@@ -84,14 +84,13 @@ def dashboard(
     config = read_config(run_dir)
     path = out_file or run_dir / "release" / "dashboard.html"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(build(Ledger(run_dir), config.release.title))
+    window_ms = (config.judge.min_eager_ms, config.judge.max_eager_ms)
+    page = build(Ledger(run_dir), config.release.title, window_ms)
+    path.write_text(page)
     out.print(str(path), soft_wrap=True)
     if serve:
-        handler = functools.partial(
-            http.server.SimpleHTTPRequestHandler, directory=str(path.parent.resolve())
-        )
-        with http.server.ThreadingHTTPServer(("127.0.0.1", DASHBOARD_PORT), handler) as server:
-            out.print(f"http://127.0.0.1:{DASHBOARD_PORT}/{path.name}")
+        with http.server.HTTPServer(("127.0.0.1", DASHBOARD_PORT), _one_page(page)) as server:
+            out.print(f"http://127.0.0.1:{DASHBOARD_PORT}/")
             server.serve_forever()
 
 
@@ -120,6 +119,21 @@ def doctor() -> None:
     broken = [finding.what for finding in findings if finding.state == "missing"]
     if broken:
         raise FusewrightError(f"needed and missing: {', '.join(broken)}")
+
+
+def _one_page(page: str) -> type[http.server.BaseHTTPRequestHandler]:
+    """Answer every request with *page*, and serve no file."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = page.encode()
+            self.send_response(http.HTTPStatus.OK)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    return Handler
 
 
 def _plain(value: object) -> object:

@@ -48,7 +48,8 @@ def run(
     if rows < settings.select.target:
         raise FusewrightError(
             f"the release is short: {rows} rows of {settings.select.target}; a limit was reached "
-            f"(candidates {settings.limits.candidates}, rounds {settings.limits.rounds})"
+            f"(candidates {settings.limits.candidates}, rounds {settings.limits.rounds}, "
+            f"hours {settings.limits.hours:g})"
         )
 
 

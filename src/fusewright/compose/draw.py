@@ -6,16 +6,16 @@ from fusewright.compose.menu import Menus
 from fusewright.compose.plan import Graph
 from fusewright.compose.probe import is_weak
 from fusewright.compose.size import LEAST_BATCH, Preset
-from fusewright.operators.catalogue import Dice, Layout, Shape
+from fusewright.operators.catalogue import VIEWS, Dice, Layout, Shape
 
 LAYOUT_WEIGHTS: dict[Layout, float] = {
     "rows": 2.0, "tokens": 3.0, "image": 3.0, "signal": 1.6, "volume": 1.4, "heads": 0.7,
 }  # fmt: skip
 MOVE_WEIGHTS: dict[moves.Move, float] = {
     moves.step: 10.0, moves.meet: 1.5, moves.recall: 1.6, moves.fork: 1.6, moves.residual: 2.2,
-    moves.gate: 0.7, moves.attend: 0.7,
+    moves.gate: 0.5, moves.attend: 0.7,
 }  # fmt: skip
-INPUT_WEIGHTS = (0.58, 0.32, 0.10)
+INPUT_WEIGHTS = (0.52, 0.35, 0.13)
 """How often a graph is meant to have one, two and three inputs."""
 COUNT_WEIGHTS = (12, 20, 26, 24, 18)
 """How often a graph is meant to have two, three ... six operators; more count as six."""
@@ -44,7 +44,7 @@ def draw(menus: Menus, dice: Dice, preset: Preset, counts: tuple[int, int]) -> G
 
 def _accepted(canvas: Canvas, dice: Dice, least: int) -> Graph | None:
     graph = canvas.graph
-    if len(graph.ops) < least or not graph.nodes:
+    if sum(op not in VIEWS for op in graph.ops) < max(least, 1):
         return None
     flat = all(node.rule.family == "elementwise" for node in graph.nodes)
     if flat and canvas.menus.anchored and dice.chance(ANCHORED):
@@ -68,10 +68,11 @@ def _move(dice: Dice, missing: int) -> moves.Move:
 def _input(dice: Dice) -> tuple[Layout, Shape]:
     """Choose what the first input is."""
     layout = dice.weighted(list(LAYOUT_WEIGHTS), list(LAYOUT_WEIGHTS.values()))
-    return layout, _shape(dice, layout)
+    return layout, shape_of(dice, layout)
 
 
-def _shape(dice: Dice, layout: Layout) -> Shape:
+def shape_of(dice: Dice, layout: Layout) -> Shape:
+    """Choose sizes for a tensor of *layout*."""
     if layout == "rows":
         return (dice.size("features"),)
     if layout == "tokens":

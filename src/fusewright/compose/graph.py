@@ -11,7 +11,7 @@ from fusewright.compose.menu import Menus
 from fusewright.compose.plan import Graph
 from fusewright.compose.render import render
 from fusewright.compose.size import PRESETS, Preset, choose_batch
-from fusewright.operators.catalogue import CATALOGUE, Dice
+from fusewright.operators.catalogue import CATALOGUE, VIEWS, Dice
 from fusewright.records import Draw, Operator, Problem, Rejection
 
 ATTEMPTS = 200
@@ -29,9 +29,9 @@ class GraphComposer:
     device: Literal["cuda", "cpu"] = "cuda"
     """Device whose speed the sizes suit: `cuda` is an H200, `cpu` one core."""
     min_operators: int = 2
-    """Fewest operators of a problem."""
+    """Fewest operators of a problem, views not counted."""
     max_operators: int = 6
-    """Most operators of a problem."""
+    """Most operators of a problem, views and all."""
     name: str = "graph"
 
     def __post_init__(self) -> None:
@@ -81,4 +81,7 @@ def draw_sized(
 
 @lru_cache(maxsize=8)
 def _menus(names: frozenset[str]) -> Menus:
-    return Menus([rule for rule in CATALOGUE if all(op in names for op in rule.ops)])
+    """Rules of the catalogue that need nothing but *names* and views."""
+    known = names & {op for rule in CATALOGUE for op in rule.ops}
+    usable = known | VIEWS if known else known
+    return Menus([rule for rule in CATALOGUE if all(op in usable for op in rule.ops)])

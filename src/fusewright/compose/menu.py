@@ -6,7 +6,7 @@ from fusewright.operators.catalogue import Dice, Layout, Rule
 
 STEP_WEIGHTS = {
     "elementwise": 24.0, "reduction": 10.0, "softmax": 6.0, "scan": 3.0, "sort": 1.5, "norm": 14.0,
-    "matmul": 16.0, "conv": 20.0, "pool": 12.0, "resample": 2.5, "layout": 7.0, "attention": 4.0,
+    "matmul": 16.0, "conv": 20.0, "pool": 16.0, "resample": 2.5, "layout": 7.0, "attention": 4.0,
 }  # fmt: skip
 """How often each family of operators of one tensor is drawn, before the rules have their say."""
 JOIN_WEIGHTS = {

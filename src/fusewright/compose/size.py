@@ -66,8 +66,8 @@ PRESETS: dict[str, Preset] = {
     ),
     # One core: bandwidth of a copy, and a vectorized matrix product.
     "cpu": Preset(
-        bytes_per_s=8e9,
-        flops_per_s={"matmul": 40e9, "conv": 30e9, "attention": 20e9},
+        bytes_per_s=12e9,
+        flops_per_s={"matmul": 40e9, "conv": 25e9, "attention": 20e9},
         launch_s=8e-6,
         window_s=(1e-3, 20e-3),
         floor_s=0.8e-3,

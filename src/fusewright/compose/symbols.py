@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from fusewright.compose.plan import Graph
@@ -65,7 +65,7 @@ class Symbols:
         known = {value: name for name, value in self.values.items()}
         if expression in known:
             return known[expression]
-        base = "flat_features" if "*" in expression else "joined_features"
+        base = "joined_size" if "+" in expression else "flat_size"
         name = _distinct(base, self.values)
         self.values[name] = expression
         return name
@@ -106,13 +106,10 @@ def _staged(role: str, symbol: str, alike: list[str], given: list[str]) -> str:
     return f"out_{base}" if symbol == alike[-1] else f"hidden_{base}"
 
 
-def _distinct(wanted: str, taken: object) -> str:
-    names = set(taken)  # type: ignore[call-overload]
-    number = 2
-    name = wanted
-    while name in names:
-        name = f"{wanted}{number}"
-        number += 1
+def _distinct(wanted: str, taken: Collection[str]) -> str:
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}{number}", number + 1
     return name
 
 

@@ -3,6 +3,7 @@
 They are taken in the order of their keys, which are hashes: a fair sample, the same every time.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ MAX_REASONS = 40
 MAX_CODE = 4000
 MAX_DETAIL = 400
 MAX_OPERATORS = 12
+KEY_PATTERN = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class Sample:
     """Characters of its text that the page leaves out."""
     eager_ms: float | None = None
     compiled_ms: float | None = None
+
+    @property
+    def label(self) -> str:
+        """Enough of a hash to find it by; the whole of a name."""
+        return self.key[:8] if KEY_PATTERN.fullmatch(self.key) else self.key
 
     @property
     def speedup(self) -> float | None:

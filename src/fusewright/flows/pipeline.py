@@ -9,7 +9,7 @@ import itertools
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import polars as pl
 
@@ -18,6 +18,7 @@ from fusewright.config import ComposerShare
 from fusewright.flows.rounds import next_round
 from fusewright.ledger import write_atomic
 from fusewright.operators.mine import mine
+from fusewright.protocols import Meter
 from fusewright.publish import stats
 from fusewright.publish.release import Release, write_release
 from fusewright.publish.rows import RejectedRow, Row, make_rejected, make_row
@@ -89,8 +90,7 @@ class Pipeline:
         """Ask *composer* for a problem a seed; seeds that were drawn before are left out."""
         known = self.ledger.decided("draw")
         draws = [Draw(composer=composer, seed=seed) for seed in seeds]
-        new = [(draw.key, draw) for draw in draws if draw.key not in known]
-        self.ledger.append("draw", new, Draw)
+        self._append_draws([draw for draw in draws if draw.key not in known])
 
     def inputs(self, stage: str) -> list[Record]:
         """Everything that *stage* must give a verdict on, in the order of the draws."""
@@ -142,9 +142,8 @@ class Pipeline:
         window_ms = (config.judge.min_eager_ms, config.judge.max_eager_ms)
         page = dashboard.build(self.ledger, config.release.title, window_ms)
         funnel = stats.funnel(self.ledger, STAGES, len(kept))
-        made = Release(
-            kept, self._rejected(), funnel, self.run.facts, config, {"dashboard.html": page}
-        )
+        facts = {**self.run.facts, "device": self.run.device}
+        made = Release(kept, self._rejected(), funnel, facts, config, {"dashboard.html": page})
         write_release(self.run.release, made)
 
     def _make_step(self, stage: str) -> Step[Any]:
@@ -154,22 +153,33 @@ class Pipeline:
         if stage == "screen":
             return screen_step(config, self.ledger)
         if stage == "measure":
-            return measure_step(self._open.enter_context(assemble.meter(config)))
+            return measure_step(self._start_meter())
         return judge_step(config, self.ledger)
+
+    def _start_meter(self) -> Meter:
+        meter = self._open.enter_context(assemble.meter(self.run.config))
+        if device := getattr(meter, "device", None):
+            meter.draw_rooflines_with(self.run.same_device(device)["peaks"])
+        return cast("Meter", meter)
 
     def _draw_round(self, number: int) -> bool:
         config = self.run.config
         hours = (time.monotonic() - self._began) / 3600
         if number >= config.limits.rounds or (number and hours >= config.limits.hours):
             return False
-        composed, survivors = self.ledger.tally("draw").kept, 0
-        if composed:
+        drawn, survivors = list(self.ledger.kept("draw", Draw)), 0
+        if drawn:
             verdicts = select(self._candidates(), config.select, config.judge)
             survivors = sum(1 for _, verdict in verdicts if isinstance(verdict, Passed))
-        size = next_round(config.select.target, survivors, composed, config.limits)
-        draws = shared_out(config.compose.composers, config.seed + composed, size)
-        self.ledger.append("draw", [(draw.key, draw) for draw in draws], Draw)
+        size = next_round(config.select.target, survivors, len(drawn), config.limits)
+        # Past every seed that was drawn, by a round or by hand: a draw is made once.
+        first = max([config.seed, *(draw.seed + 1 for draw in drawn)])
+        draws = shared_out(config.compose.composers, first, size)
+        self._append_draws(draws)
         return bool(draws)
+
+    def _append_draws(self, draws: Sequence[Draw]) -> None:
+        self.ledger.append("draw", [(draw.key, draw) for draw in draws], Draw)
 
     def _conserve(self, stage: str, inputs: Sequence[str]) -> int:
         tally = self.ledger.check(stage, inputs)

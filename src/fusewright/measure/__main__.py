@@ -25,6 +25,7 @@ def main() -> int:
     candidates = list(read_lines(arguments.source))
     done = {line.get("key") for line in read_lines(arguments.target)}
     pending = [line for line in candidates if line["key"] not in done]
+    drop_torn_line(arguments.target)
     plan = Plan(device=arguments.device, max_spread=arguments.max_spread)
     with (
         Supervisor(plan, arguments.workers) as supervisor,
@@ -45,6 +46,14 @@ def read_lines(path: Path) -> Iterator[Message]:
     for line in path.read_text().splitlines(keepends=True):
         if line.endswith("\n"):
             yield json.loads(line)
+
+
+def drop_torn_line(path: Path) -> None:
+    """Cut off a last line that a kill left unfinished, so that the next one stands alone."""
+    if path.exists():
+        content = path.read_bytes()
+        with path.open("r+b") as file:
+            file.truncate(content.rfind(b"\n") + 1)
 
 
 def _parser() -> argparse.ArgumentParser:

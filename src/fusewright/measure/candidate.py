@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils._pytree import tree_map_only
 
 from fusewright.dispatch import tensors_in
 from fusewright.measure import checks
@@ -37,7 +38,7 @@ def build(module: types.ModuleType, device: Device) -> Candidate:
         torch.manual_seed(seed)
         with device.torch_device:
             values = list(module.get_inputs())
-        return [v.to(device.torch_device) if isinstance(v, torch.Tensor) else v for v in values]
+        return mapped(lambda tensor: tensor.to(device.torch_device), values)
 
     torch.manual_seed(SEED_PARAMETERS)
     with device.torch_device:
@@ -66,7 +67,21 @@ def describe(candidate: Candidate, outputs: list[torch.Tensor]) -> dict[str, Any
 
 def fresh(inputs: Sequence[Any]) -> list[Any]:
     """Copies, so that a call that writes into its inputs spoils no other."""
-    return [v.clone() if isinstance(v, torch.Tensor) else v for v in inputs]
+    return mapped(torch.clone, inputs)
+
+
+def mapped(change: Callable[[torch.Tensor], torch.Tensor], inputs: Sequence[Any]) -> list[Any]:
+    """Apply *change* to every tensor in *inputs*, at any depth of lists, tuples and dicts."""
+    changed: list[Any] = tree_map_only(torch.Tensor, change, list(inputs))
+    return changed
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two draws of one input are the same: tensor for tensor, or value for value."""
+    pairs = [list(tensors_in(value)) for value in (one, other)]
+    if not any(pairs):
+        return bool(one == other)
+    return len(pairs[0]) == len(pairs[1]) and all(map(checks.same, *pairs))
 
 
 def outputs_of(result: Any) -> list[torch.Tensor]:

@@ -25,6 +25,8 @@ class Device(Protocol):
     """A device that one worker uses."""
 
     torch_device: torch.device
+    identity: str
+    """What tells this device from the others of the machine."""
 
     def describe(self) -> dict[str, Any]:
         """Name, and the versions that its timings depend on."""
@@ -47,7 +49,7 @@ class Device(Protocol):
         ...
 
     def peak_bytes(self) -> int | None:
-        """Most memory held since, where the device can tell."""
+        """Most memory held since on top of what was held then, where the device can tell."""
         ...
 
 
@@ -55,6 +57,7 @@ class Cpu:
     """One thread of the processor."""
 
     torch_device = torch.device("cpu")
+    identity = "cpu"
 
     def __init__(self) -> None:
         torch.set_num_threads(1)
@@ -96,6 +99,8 @@ class Cuda:
         torch.set_float32_matmul_precision("high")
         torch.backends.cudnn.allow_tf32 = True
         self._flush = torch.empty(FLUSH_BYTES // 8, dtype=torch.int64, device="cuda")
+        self._held_bytes = 0
+        self.identity = f"cuda-{torch.cuda.get_device_properties().uuid}"
 
     def describe(self) -> dict[str, Any]:
         """Name, and the versions that its timings depend on."""
@@ -132,10 +137,11 @@ class Cuda:
     def reset_peak(self) -> None:
         """Start to watch the allocator."""
         torch.cuda.reset_peak_memory_stats()
+        self._held_bytes = torch.cuda.memory_allocated()
 
     def peak_bytes(self) -> int | None:
-        """Most bytes allocated, less the buffer that flushes the cache."""
-        return torch.cuda.max_memory_allocated() - FLUSH_BYTES
+        """Most bytes allocated since, on top of what was allocated then."""
+        return torch.cuda.max_memory_allocated() - self._held_bytes
 
 
 def open_device(kind: str) -> Device:

@@ -2,14 +2,22 @@
 
 import contextlib
 import copy
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from fusewright.dispatch import tensors_in
+from fusewright.dispatch import size_bytes, tensors_in
 from fusewright.measure import checks
-from fusewright.measure.candidate import SEED_OTHER_INPUTS, Candidate, fresh, outputs_of
+from fusewright.measure.candidate import (
+    SEED_OTHER_INPUTS,
+    Candidate,
+    equal,
+    fresh,
+    mapped,
+    outputs_of,
+)
 from fusewright.measure.checks import raise_if
 from fusewright.measure.device import Device
 from fusewright.roofline import Cost, count
@@ -22,12 +30,16 @@ def look(candidate: Candidate, device: Device) -> tuple[list[torch.Tensor], Cost
     """Run forward for the first time: outputs, cost and peak memory in bytes."""
     model, inputs = candidate.model, fresh(candidate.inputs)
     parameters = [*model.parameters(), *model.buffers()]
-    result, cost = count(lambda: model(*inputs), inputs, parameters)
+    result, cost = count(functools.partial(model, *inputs), inputs, parameters)
     outputs = outputs_of(result)
+    del result, inputs
     device.reset_peak()
     candidate.run(candidate.inputs)
-    peak_bytes = device.peak_bytes()
-    return outputs, cost, cost.live_bytes if peak_bytes is None else peak_bytes
+    grown_bytes = device.peak_bytes()
+    if grown_bytes is None:
+        return outputs, cost, cost.live_bytes
+    # The run made copies of its inputs, so that they are in what was added; parameters are not.
+    return outputs, cost, grown_bytes + sum(map(size_bytes, parameters))
 
 
 def examine_eager(candidate: Candidate, outputs: list[torch.Tensor]) -> None:
@@ -52,6 +64,9 @@ def examine_sensitivity(
 ) -> None:
     """Redraw each argument and each parameter alone."""
     for index, other in enumerate(others):
+        # What every draw gives alike, a mask or a number, cannot be redrawn.
+        if equal(other, candidate.inputs[index]):
+            continue
         inputs = list(candidate.inputs)
         inputs[index] = other
         changed = candidate.run(inputs)
@@ -86,9 +101,9 @@ def exact(candidate: Candidate, cost: Cost) -> list[torch.Tensor] | None:
     # with each other, which `mismatch` does.
     with contextlib.suppress(RuntimeError, TypeError, NotImplementedError):
         model = copy.deepcopy(candidate.model).double()
-        inputs = [
-            v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v
-            for v in fresh(candidate.inputs)
-        ]
-        return outputs_of(model(*inputs))
+        return outputs_of(model(*mapped(_doubled, candidate.inputs)))
     return None
+
+
+def _doubled(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.double() if tensor.is_floating_point() else tensor.clone()

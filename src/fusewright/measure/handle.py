@@ -26,21 +26,24 @@ class Handle:
     request: Message | None = None
     phase: str = "build"
     since: float = field(default_factory=time.monotonic)
+    _spent_s: dict[str, float] = field(default_factory=dict)
     _buffer: bytes = b""
 
     def send(self, request: Message) -> None:
         """Give the worker its next request."""
         self.request = request
         self.served += 1
-        self.enter("build")
+        self._spent_s = {}
+        self.phase, self.since = "build", time.monotonic()
         # A worker that died unasked is noticed when its socket is read.
         with contextlib.suppress(OSError):
             self.channel.sendall(json.dumps(request).encode() + b"\n")
 
     def enter(self, phase: str) -> None:
-        """Start the clock of *phase*."""
-        self.phase = phase
-        self.since = time.monotonic()
+        """Let the clock of *phase* run; one that is entered again goes on where it stood."""
+        now = time.monotonic()
+        self._spent_s[self.phase] = self._spent_s.get(self.phase, 0.0) + now - self.since
+        self.phase, self.since = phase, now
 
     def receive(self) -> list[Message] | None:
         """Messages that have arrived; None when the worker has hung up.
@@ -60,8 +63,8 @@ class Handle:
         return [_parse(line) for line in lines]
 
     def elapsed_s(self) -> float:
-        """Seconds since the phase began."""
-        return time.monotonic() - self.since
+        """Seconds that the request has spent in its phase, all visits together."""
+        return self._spent_s.get(self.phase, 0.0) + time.monotonic() - self.since
 
     def kill(self) -> None:
         """End the worker and whatever it started."""

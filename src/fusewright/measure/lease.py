@@ -2,18 +2,26 @@
 
 import fcntl
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+
+
+def lease_file(device: str) -> Path:
+    """File that stands for *device* to every process of this user on this machine."""
+    return Path(tempfile.gettempdir()) / f"fusewright-{os.getuid()}-{device}.lease"
 
 
 class Lease:
     """The lock of one device, as one process holds it or waits for it.
 
-    Open it after a fork: processes that share an open file description share the lock.
+    A POSIX record lock belongs to the process that took it: what that process forks has no part in
+    it, and cannot keep the device when its parent is dead.
     """
 
     def __init__(self, path: Path, report: Callable[[str], None]) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._file = os.open(path, flags, 0o600)
         self._report = report
         self.held = False
 
@@ -21,7 +29,7 @@ class Lease:
         """Wait for the device, then enter *phase*; holding it already is fine."""
         if not self.held:
             self._report("waiting")
-            fcntl.flock(self._file, fcntl.LOCK_EX)
+            fcntl.lockf(self._file, fcntl.LOCK_EX)
             self.held = True
         self._report(phase)
 
@@ -33,5 +41,5 @@ class Lease:
     def release(self) -> None:
         """Let others have the device; not holding it is fine."""
         if self.held:
-            fcntl.flock(self._file, fcntl.LOCK_UN)
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
             self.held = False

@@ -55,6 +55,10 @@ class Supervised:
         """Name of the device, the versions its timings depend on, and its measured peaks."""
         return {**self._supervisor.device, "peaks": self._supervisor.peaks}
 
+    def draw_rooflines_with(self, peaks: dict[str, float]) -> None:
+        """Use *peaks* that an earlier sitting measured, so that one run has one roofline."""
+        self._supervisor.peaks = peaks
+
     def measure(self, problems: Sequence[Problem]) -> Iterator[Measurement | Rejection]:
         """Yield one verdict a problem, in the order in which they are decided."""
         by_key = {problem.key: problem for problem in problems}

@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass
 
-PHASES = ("build", "waiting", "eager", "compile", "timing")
-"""Phases of one candidate, in order; `waiting` is for the lease and may come again."""
-
 
 @dataclass(frozen=True)
 class Plan:

@@ -1,13 +1,15 @@
 """What a worker may do: limits that hold for it and for everything it starts."""
 
+import contextlib
 import ctypes
 import os
 import resource
 import signal
+from collections.abc import Collection
 from pathlib import Path
 
-CLONE_NEWNET = 0x40000000
-PR_SET_PDEATHSIG = 1
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 LARGEST_FILE_BYTES = 2**30
 KEPT_VARIABLES = (
     "PATH",
@@ -39,9 +41,44 @@ def child_environment(scratch: str) -> dict[str, str]:
     }
 
 
-def cut_network() -> bool:
-    """Leave this process and its children no network but a dead loopback; False if not allowed."""
-    return bool(ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET) == 0)
+def cut_network(*, new_user: bool) -> bool:
+    """Leave this process and its children no network but a dead loopback; False if not allowed.
+
+    Root may simply do so. Others may in a user namespace of their own (*new_user*), in which CUDA
+    does not start.
+    """
+    unshare = ctypes.CDLL(None).unshare
+    if unshare(CLONE_NEWNET) == 0:
+        return True
+    user, group = os.getuid(), os.getgid()
+    if not new_user or unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:
+        return False
+    # Without these lines our own files would belong to nobody.
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    return True
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever a descendant leaves behind."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def kill_children(spared: Collection[int] = ()) -> None:
+    """End every child of this process but *spared*."""
+    for pid in children() - set(spared):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def children() -> set[int]:
+    """Pids of the children of this process; none where the kernel does not list them."""
+    found: set[int] = set()
+    for listed in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found.update(int(pid) for pid in listed.read_text().split())
+    return found
 
 
 def die_with_parent() -> None:

@@ -30,6 +30,9 @@ TICK_S = 0.05
 BOOT_S = 180.0
 """Longest time to import PyTorch and compile once; about 12 s on two cores."""
 EXIT_NOTICE_S = 2.0
+WAITING_S = 3600.0
+"""Longest wait for the device. Other runs may hold it as well, each hold bounded by a deadline, so
+that only a holder that escaped its supervisor makes this a limit."""
 DOUBTFUL = ("timeout", "out_of_memory")
 """Reasons that a neighbour can bring about; they are believed when they come again alone."""
 DEADLINES_S = {"build": 30.0, "eager": 60.0, "compile": 120.0, "timing": 60.0}
@@ -54,9 +57,7 @@ class Supervisor:
     ) -> None:
         self._workers = workers
         self._recycle_after = recycle_after
-        # Waiting for the lease ends when the others' holds do, each bounded by its own deadline.
-        longest_hold_s = max(deadlines_s["eager"], deadlines_s["timing"])
-        self._deadlines_s = {**deadlines_s, "waiting": (workers + 1) * longest_hold_s}
+        self._deadlines_s = {**deadlines_s, "waiting": WAITING_S}
         self._plan = plan
         self._handles: dict[int, Handle] = {}
         self._exits: dict[int, int] = {}
@@ -155,6 +156,9 @@ class Supervisor:
             elif handle.request and ("measurement" in message or "rejection" in message):
                 yield {**message, "key": handle.request["key"], "request": handle.request}
                 handle.request = None
+                if message.get("last"):
+                    self._drop(handle)
+                    return
 
     def _watch(self, handle: Handle) -> Iterator[Message]:
         if not handle.request:
@@ -205,8 +209,12 @@ class Supervisor:
         handle.send({"task": "peaks", "key": "peaks"})
         begin = time.monotonic()
         while not self.peaks:
+            if time.monotonic() - begin > BOOT_S:
+                raise MeasureError(f"device '{self._plan.device}' gave no answer in {BOOT_S:g} s")
+            if not select.select([handle.channel], [], [], TICK_S)[0]:
+                continue
             messages = handle.receive()
-            if messages is None or time.monotonic() - begin > BOOT_S:
+            if messages is None:
                 status = describe_exit(self._exit_status(handle.pid))
                 raise MeasureError(f"device '{self._plan.device}' cannot be used: {status}")
             for message in messages:
@@ -252,4 +260,4 @@ class Supervisor:
 
 
 def _stripped(verdict: Message) -> Message:
-    return {name: value for name, value in verdict.items() if name != "request"}
+    return {name: value for name, value in verdict.items() if name not in ("request", "last")}

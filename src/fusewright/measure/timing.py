@@ -10,12 +10,11 @@ from fusewright.measure.device import Call, Device
 from fusewright.measure.plan import Plan
 
 MAX_ROUNDS = 3
-MAX_CI = 0.01
+MAX_NOTCH = 0.01
 MAX_DRIFT = 0.02
-"""Another round follows while the 95 % interval of a median is wider than 1 %, or its two blocks
-differ by over 2 %, at most three rounds in all."""
+"""Another round follows while the notch of a median is over 1 % to either side, or the two blocks
+of the last round differ by over 2 %, at most three rounds in all."""
 COARSE_REPETITIONS = 3
-MAX_WARMUP_CALLS = 10
 MIN_WARMUP_CALLS = 2
 
 
@@ -44,10 +43,10 @@ class Samples:
     @property
     def stands(self) -> bool:
         """Whether another round would hardly move the median."""
-        # 1.57 IQR/sqrt(n) is the 95 % interval of a median (McGill, Tukey and Larsen 1978).
-        interval = 1.57 * self.spread / math.sqrt(len(self.all_ms))
-        first, last = statistics.median(self.blocks[0]), statistics.median(self.blocks[-1])
-        return interval < MAX_CI and abs(first - last) < MAX_DRIFT * self.median_ms
+        # Half the notch of a median, 1.57 IQR/sqrt(n): McGill, Tukey and Larsen 1978.
+        notch = 1.57 * self.spread / math.sqrt(len(self.all_ms))
+        first, last = (statistics.median(block) for block in self.blocks[-2:])
+        return notch < MAX_NOTCH and abs(first - last) < MAX_DRIFT * self.median_ms
 
     def report(self) -> dict[str, Any]:
         """Fields of a `Timing` record."""
@@ -84,9 +83,7 @@ def block_size(coarse_ms: float, plan: Plan) -> int:
 def warm_up(device: Device, call: Call, plan: Plan) -> float:
     """Call until the clocks have risen; returns a first, coarse median in milliseconds."""
     begin, calls = time.perf_counter(), 0
-    while calls < MIN_WARMUP_CALLS or (
-        calls < MAX_WARMUP_CALLS and (time.perf_counter() - begin) * 1e3 < plan.warmup_ms
-    ):
+    while calls < MIN_WARMUP_CALLS or (time.perf_counter() - begin) * 1e3 < plan.warmup_ms:
         call()
         device.synchronize()
         calls += 1

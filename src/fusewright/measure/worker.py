@@ -19,13 +19,13 @@ from typing import Any
 
 import torch
 
-from fusewright.measure import checks
+from fusewright.measure import checks, sandbox
 from fusewright.measure.candidate import Candidate, build, describe, fresh, outputs_of
 from fusewright.measure.checks import Fault, Finding, raise_if
 from fusewright.measure.compiling import compile_model, gate_benchmarks
 from fusewright.measure.device import Device, open_device
 from fusewright.measure.examine import exact, examine_eager, look
-from fusewright.measure.lease import Lease
+from fusewright.measure.lease import Lease, lease_file
 from fusewright.measure.peaks import measure_peaks
 from fusewright.measure.plan import Plan
 from fusewright.measure.timing import time_pair
@@ -58,7 +58,7 @@ class Bench:
     lease: Lease = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        self.lease = Lease(Path(self.plan.scratch) / "lease", self.report)
+        self.lease = Lease(lease_file(self.device.identity), self.report)
 
     def report(self, phase: str) -> None:
         """Tell the supervisor which deadline counts from now on."""
@@ -91,10 +91,14 @@ def serve(channel: socket.socket, plan: Plan) -> None:
             continue
         verdict = examine(request, bench)
         bench.lease.release()
+        # What a candidate left running would disturb the next one's timing.
+        sandbox.kill_children()
+        if any(text in verdict.get("rejection", {}).get("detail", "") for text in POISONED):
+            # Nothing works in such a context, cleaning up least of all.
+            bench.send({**verdict, "last": True})
+            return
         clean_up(bench.device)
         bench.send(verdict)
-        if any(text in verdict.get("rejection", {}).get("detail", "") for text in POISONED):
-            os._exit(1)
 
 
 def examine(request: Message, bench: Bench) -> Message:

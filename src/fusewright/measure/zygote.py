@@ -25,20 +25,37 @@ def main() -> None:
     """Import, warm up, and fork until the supervisor hangs up."""
     control = socket.socket(fileno=int(sys.argv[1]))
     plan = Plan(**json.loads(sys.argv[2]))
-    network_cut = sandbox.cut_network()
-    warm_up(plan.device)
-    _send(control, {"ready": True, "network_cut": network_cut})
-    while True:
-        readable, _, _ = select.select([control], [], [], POLL_S)
-        if readable:
-            message, sockets, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
-            if not message:
-                break
-            _send(control, {"forked": json.loads(message)["worker"], "pid": fork(sockets[0], plan)})
-        for pid, status in reap():
+    workers: set[int] = set()
+    try:
+        sandbox.adopt_orphans()
+        network_cut = sandbox.cut_network(new_user=plan.device == "cpu")
+        warm_up(plan.device)
+        _send(control, {"ready": True, "network_cut": network_cut})
+        while attend(control, plan, workers):
+            pass
+    finally:
+        # The supervisor may have been killed before it could clean up.
+        sandbox.kill_children()
+        shutil.rmtree(plan.scratch, ignore_errors=True)
+
+
+def attend(control: socket.socket, plan: Plan, workers: set[int]) -> bool:
+    """Fork a worker if one is asked for, and bury the dead; False once the supervisor hung up."""
+    readable, _, _ = select.select([control], [], [], POLL_S)
+    if readable:
+        message, sockets, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
+        if not message:
+            return False
+        pid = fork(sockets[0], plan)
+        workers.add(pid)
+        _send(control, {"forked": json.loads(message)["worker"], "pid": pid})
+    for pid, status in reap():
+        if pid in workers:
+            workers.remove(pid)
             _send(control, {"exited": pid, "status": status})
-    # The supervisor may have been killed before it could clean up.
-    shutil.rmtree(plan.scratch, ignore_errors=True)
+    # A child of ours that is no worker was left behind by a candidate.
+    sandbox.kill_children(spared=workers)
+    return True
 
 
 def warm_up(device: str) -> None:

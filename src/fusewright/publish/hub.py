@@ -205,11 +205,15 @@ def _explained(repo: str, so_far: str = "") -> Iterator[None]:
         raise _UnreachableError(f"{so_far}HF_HUB_OFFLINE is set: unset it") from error
     except HfHubHTTPError as error:
         raise PublishError(so_far + _refusal(repo, error)) from error
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, ConnectionError) as error:
         what = f"the Hub does not answer ({type(error).__name__})"
         raise _UnreachableError(f"{so_far}{what}: check the network and HF_ENDPOINT") from error
-    except RuntimeError as error:  # what the client makes of a failed upload
-        raise PublishError(f"{so_far}{' '.join(str(error).split())} Publish again.") from error
+    except RuntimeError as error:  # what the client makes of an upload that failed
+        cause = error.__cause__
+        why = f"{type(cause).__name__}: publish again"
+        if isinstance(cause, HfHubHTTPError):
+            why = _refusal(repo, cause)
+        raise PublishError(f"{so_far}{' '.join(str(error).split())} {why}") from error
     except ValueError as error:  # the card's metadata, or a name, that the client refuses itself
         raise PublishError(f"{so_far}refused: {' '.join(str(error).split())}") from error
 

@@ -59,6 +59,7 @@ def manifest(
         "config": config.model_dump(mode="json"),
         "seeds": {"run": config.seed},
         "git_commit": facts["commit"],
+        "measured_on": facts.get("device"),
         "versions": {name: facts[name] for name in VERSIONS},
         "measured_with": _counts(f"torch {row.torch}" for row in rows),
         "devices": _counts(row.device for row in rows),

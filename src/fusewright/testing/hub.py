@@ -14,10 +14,14 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from fusewright.testing.hub_routes import READER, WRITER, Reply, Request, answer
+from fusewright.testing.hub_messages import READER, WRITER, Reply, Request
+from fusewright.testing.hub_routes import answer
 from fusewright.testing.hub_store import Blob, Store
 
 __all__ = ["READER", "WRITER", "Blob", "FakeHub"]
+
+POLL_S = 0.01
+"""How often the server looks whether it should stop."""
 
 
 class FakeHub:
@@ -36,7 +40,8 @@ class FakeHub:
         self._refused: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        serve = self._server.serve_forever
+        self._thread = threading.Thread(target=serve, args=(POLL_S,), daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -65,6 +70,8 @@ class FakeHub:
             "HF_ENDPOINT": self.url,
             "HF_HOME": str(home),
             "HF_TOKEN": token or "",
+            "HF_HUB_OFFLINE": "0",
+            "HF_DATASETS_OFFLINE": "0",
             **{f"HF_HUB_DISABLE_{name}": "1" for name in quiet},
         }
 

@@ -7,10 +7,11 @@ and list, and to load a dataset; every other is answered with 501, so that a gap
 import base64
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any, cast
+from urllib.parse import parse_qs
 
+from fusewright.testing.hub_messages import ROLES, Reply, Request
 from fusewright.testing.hub_store import BRANCH, Blob, Kind, Refused, Repo, Store
 
 LARGE_SUFFIXES = (".parquet", ".bin")
@@ -18,48 +19,6 @@ LARGE_SUFFIXES = (".parquet", ".bin")
 
 DATE = "2026-01-01T00:00:00.000Z"
 USER = "me"
-WRITER, READER = "hf_writer", "hf_reader"
-ROLES = {WRITER: "write", READER: "read"}
-"""Tokens that are accepted, and what each may do."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """One request as the routes see it."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    """Names in lower case."""
-    body: bytes
-    base: str
-    """Address of the fake itself."""
-
-    @property
-    def json(self) -> Any:
-        """The body, read as JSON."""
-        return json.loads(self.body)
-
-    @property
-    def token(self) -> str | None:
-        """The token it came with."""
-        return self.headers.get("authorization", "").removeprefix("Bearer ") or None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """One answer."""
-
-    body: bytes = b""
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, content: Any, kind: str = "application/json") -> "Reply":
-        """Answer with *content* as JSON."""
-        return cls(json.dumps(content).encode(), headers={"content-type": kind})
-
 
 Route = Callable[[Store, Request, tuple[str, ...]], Reply]
 
@@ -67,17 +26,21 @@ Route = Callable[[Store, Request, tuple[str, ...]], Reply]
 def answer(store: Store, request: Request) -> Reply:
     """Answer *request*; what is refused carries the code by which the client picks its error."""
     try:
-        if request.token and request.token not in ROLES:
-            raise Refused(401, "Unauthorized", "Invalid credentials in Authorization header")
-        for method, pattern, route in ROUTES:
-            found = re.fullmatch(pattern, request.path)
-            if found and request.method in method.split():
-                return route(store, request, found.groups())
-        raise Refused(501, "NotImplemented", f"{request.method} {request.path}")
+        return _route(store, request)
     except Refused as refused:
         headers = {"x-error-code": refused.code, "x-error-message": str(refused)}
         body = json.dumps({"error": str(refused)}).encode()
         return Reply(body, refused.status, {"content-type": "application/json"} | headers)
+
+
+def _route(store: Store, request: Request) -> Reply:
+    if request.token and request.token not in ROLES:
+        raise Refused(401, "Unauthorized", "Invalid credentials in Authorization header")
+    for methods, pattern, route in ROUTES:
+        found = re.fullmatch(pattern, request.path)
+        if found and request.method in methods.split():
+            return route(store, request, found.groups())
+    raise Refused(501, "NotImplemented", f"{request.method} {request.path}")
 
 
 def _repo(store: Store, request: Request, kind: str, name: str) -> Repo:
@@ -142,7 +105,7 @@ def _tree(store: Store, request: Request, groups: tuple[str, ...]) -> Reply:
 def _paths(store: Store, request: Request, groups: tuple[str, ...]) -> Reply:
     kind, name, revision = groups
     files = _repo(store, request, kind, name).at(revision).files
-    wanted = request.json["paths"]
+    wanted = parse_qs(request.body.decode()).get("paths", [])
     found = [_file(path, files[path]) for path in wanted if path in files]
     folders = [path for path in wanted if any(p.startswith(f"{path}/") for p in files)]
     return Reply.of(found + [_folder(path) for path in folders])

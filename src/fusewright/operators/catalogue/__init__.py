@@ -8,10 +8,11 @@ from fusewright.operators.catalogue.activations import ACTIVATIONS
 from fusewright.operators.catalogue.apply import Placed, apply
 from fusewright.operators.catalogue.arithmetic import JOINS
 from fusewright.operators.catalogue.attentions import ATTENTIONS
-from fusewright.operators.catalogue.comparisons import DISTANCES, LOSSES
 from fusewright.operators.catalogue.convolutions import CONVOLUTIONS
 from fusewright.operators.catalogue.curves import CURVES
-from fusewright.operators.catalogue.layouts import LAYOUTS
+from fusewright.operators.catalogue.distances import DISTANCES
+from fusewright.operators.catalogue.layouts import LAYOUTS, VIEWS
+from fusewright.operators.catalogue.losses import LOSSES
 from fusewright.operators.catalogue.norms import NORMS
 from fusewright.operators.catalogue.pools import POOLS, RESAMPLES
 from fusewright.operators.catalogue.products import PRODUCTS
@@ -25,6 +26,7 @@ from fusewright.operators.catalogue.value import Layout, Shape, Value
 
 __all__ = [
     "CATALOGUE",
+    "VIEWS",
     "Applied",
     "Cost",
     "Dice",

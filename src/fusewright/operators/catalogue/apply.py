@@ -14,7 +14,7 @@ MAX_PEAK = 1e12
 """Greatest element at all: sums of its square still fit float32."""
 REACH = 12.0
 """Deviations from the mean that no element of a sum over many goes beyond."""
-MIN_DEVIATION = 2e-3
+MIN_DEVIATION = 5e-3
 """Least deviation of a value, as a share of its magnitude: less is a constant to a grader."""
 
 

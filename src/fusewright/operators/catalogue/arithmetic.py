@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from fusewright.operators.catalogue import bounds
 from fusewright.operators.catalogue.activations import exp, gelu, sigmoid, softplus
+from fusewright.operators.catalogue.bounds import Bounds
 from fusewright.operators.catalogue.elementwise import kept
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
 from fusewright.operators.catalogue.sample import MOVED, mapped, moved
@@ -19,8 +21,6 @@ from fusewright.operators.catalogue.value import (
     broadcast,
     spread_dims,
 )
-
-Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Join:
     """Whether every operand must have the full shape."""
     chooses: bool = False
     """Whether it picks the greater or the lesser of its operands."""
+    inner: int | None = None
+    """Operand that another operator treats first."""
     bare: Callable[..., float] | None = None
     """What it would be without its first operator, where it has two."""
 
@@ -64,6 +66,7 @@ def join(  # noqa: PLR0913 -- one row of a table
         if _is_pointless(made, operands):
             return Refused("dead")
         low, high = made.bounds(*((value.low, value.high) for value in operands))
+        inner = () if made.inner is None else (operands[made.inner],)
         elements = math.prod(map(int, shape))
         return Applied(
             call=call,
@@ -74,8 +77,7 @@ def join(  # noqa: PLR0913 -- one row of a table
             facts=_joined_facts(made, operands, shape),
             feel=lambda _, *samples: mapped(made.at, *samples),
             cost=Cost(
-                moved=elements * (1 + 3 * (max(1, len(uses)) - 1))
-                + sum(value.elements for value in operands),
+                moved=elements + sum(value.elements for value in (*operands, *inner * 2)),
                 kernels=max(1, len(uses)),
             ),
         )
@@ -127,74 +129,8 @@ def _partner(dice: Dice, value: Value) -> tuple[Layout, Shape]:
     return value.layout, shape
 
 
-def _sum(x: Bounds, y: Bounds) -> Bounds:
-    return x[0] + y[0], x[1] + y[1]
-
-
-def _difference(x: Bounds, y: Bounds) -> Bounds:
-    return x[0] - y[1], x[1] - y[0]
-
-
-def product_bounds(x: Bounds, y: Bounds) -> Bounds:
-    """Bounds of a product."""
-    corners = [a * b for a in x for b in y]
-    return min(corners), max(corners)
-
-
-def _fraction(x: Bounds, _: Bounds) -> Bounds:
-    return min(x[0], 0.0), max(x[1], 0.0)
-
-
-def _weighed(x: Bounds, y: Bounds) -> Bounds:
-    """Bounds of a product whose second factor is not negative and at most 1 above *y*."""
-    return product_bounds(x, (0.0, max(y[1], 0.0) + 1.0))
-
-
-def _hypotenuse(x: Bounds, y: Bounds) -> Bounds:
-    return 0.0, math.hypot(max(map(abs, x)), max(map(abs, y)))
-
-
-def _curved(x: Bounds, y: Bounds) -> Bounds:
-    """Bounds of *y* times a curve that is between -1 and *x*."""
-    return product_bounds((-1.0, max(x[1], 0.0)), y)
-
-
-def _swung(x: Bounds, _: Bounds) -> Bounds:
-    peak = max(map(abs, x))
-    return -peak, peak
-
-
-def _logarithmic(x: Bounds, y: Bounds) -> Bounds:
-    return product_bounds(x, (math.log1p(y[0]), math.log1p(y[1])))
-
-
-def _logarithmic_sum(x: Bounds, y: Bounds) -> Bounds:
-    return max(x[0], y[0]), max(x[1], y[1]) + 0.7
-
-
-def _between(x: Bounds, y: Bounds) -> Bounds:
-    # A weighted mean may round past its ends.
-    return min(x[0], y[0]) - 1e-3, max(x[1], y[1]) + 1e-3
-
-
-def _greater(x: Bounds, y: Bounds) -> Bounds:
-    return max(x[0], y[0]), max(x[1], y[1])
-
-
-def _lesser(x: Bounds, y: Bounds) -> Bounds:
-    return min(x[0], y[0]), min(x[1], y[1])
-
-
 def _logaddexp(x: float, y: float) -> float:
     return max(x, y) + math.log1p(exp(-abs(x - y)))
-
-
-def _plus_product(x: Bounds, y: Bounds, z: Bounds) -> Bounds:
-    return _sum(x, product_bounds(y, z))
-
-
-def _plus_quotient(x: Bounds, y: Bounds, _: Bounds) -> Bounds:
-    return _sum(x, product_bounds(y, (0.0, 2.0)))
 
 
 def _product(x: float, y: float) -> float:
@@ -202,47 +138,53 @@ def _product(x: float, y: float) -> float:
 
 
 JOINS: tuple[Rule, ...] = (
-    join("torch.add", "{0} + {1}", Join(lambda x, y: x + y, _sum, adds=True), verb="add {1}",
-         weight=2.0),
-    join("torch.sub", "{0} - {1}", Join(lambda x, y: x - y, _difference, adds=True),
+    join("torch.add", "{0} + {1}", Join(lambda x, y: x + y, bounds.total, adds=True),
+         verb="add {1}", weight=2.0),
+    join("torch.sub", "{0} - {1}", Join(lambda x, y: x - y, bounds.difference, adds=True),
          verb="subtract {1}"),
-    join("torch.mul", "{0} * {1}", Join(lambda x, y: x * y, product_bounds, scales="signed"),
-         verb="multiply by {1}", weight=2.0),
+    join("torch.mul", "{0} * {1}", Join(_product, bounds.product, scales="signed"),
+         verb="multiply by {1}", weight=1.2),
     join("torch.div", "{0} / (1.0 + {1})",
-         Join(lambda x, y: x / (1 + y), _fraction, positive=(1,), scales="positive"),
-         verb="divide by one plus {1}", uses=("torch.add", "torch.div"), weight=1.5),
-    join("torch.maximum", "torch.maximum({0}, {1})", Join(max, _greater, chooses=True), verb="take the greater of it and {1}"),
-    join("torch.minimum", "torch.minimum({0}, {1})", Join(min, _lesser, chooses=True), verb="take the lesser of it and {1}"),
+         Join(lambda x, y: x / (1 + y), bounds.fraction, scales="positive", positive=(1,), inner=1),
+         verb="divide by one plus {1}", weight=3.0, uses=("torch.add", "torch.div")),
+    join("torch.maximum", "torch.maximum({0}, {1})", Join(max, bounds.greater, chooses=True),
+         verb="take the greater of it and {1}"),
+    join("torch.minimum", "torch.minimum({0}, {1})", Join(min, bounds.lesser, chooses=True),
+         verb="take the lesser of it and {1}"),
     join("torch.lerp", "torch.lerp({0}, {1}, 0.3)",
-         Join(lambda x, y: 0.7 * x + 0.3 * y, _between), verb="interpolate towards {1}"),
-    join("torch.hypot", "torch.hypot({0}, {1})", Join(math.hypot, _hypotenuse),
+         Join(lambda x, y: 0.7 * x + 0.3 * y, bounds.between), verb="interpolate towards {1}"),
+    join("torch.hypot", "torch.hypot({0}, {1})", Join(math.hypot, bounds.hypotenuse),
          verb="take the hypotenuse with {1}", weight=0.5),
-    join("torch.logaddexp", "torch.logaddexp({0}, {1})", Join(_logaddexp, _logarithmic_sum),
+    join("torch.logaddexp", "torch.logaddexp({0}, {1})", Join(_logaddexp, bounds.logarithmic_sum),
          verb="add {1} in log space", weight=0.6),
     join("torch.addcmul", "torch.addcmul({0}, {1}, {2})",
-         Join(lambda x, y, z: x + y * z, _plus_product, wide=True), arity=3,
+         Join(lambda x, y, z: x + y * z, bounds.plus_product, wide=True), arity=3,
          verb="add a product"),
     join("torch.addcmul", "torch.addcmul({0}, {1}, {2}, value=0.5)",
-         Join(lambda x, y, z: x + 0.5 * y * z, _plus_product, wide=True),
-         arity=3, verb="add a product", weight=0.5),
+         Join(lambda x, y, z: x + 0.5 * y * z, bounds.plus_product, wide=True), arity=3,
+         verb="add half a product", weight=0.5),
     join("torch.addcdiv", "torch.addcdiv({0}, {1}, {2} + 0.5)",
-         Join(lambda x, y, z: x + y / (z + 0.5), _plus_quotient, wide=True, positive=(2,)), arity=3, verb="add a quotient", uses=("torch.add", "torch.addcdiv")),
+         Join(lambda x, y, z: x + y / (z + 0.5), bounds.plus_quotient, wide=True, positive=(2,),
+              inner=2), arity=3, verb="add a quotient", uses=("torch.add", "torch.addcdiv")),
     join("torch.special.xlog1py", "torch.special.xlog1py({0}, {1})",
-         Join(lambda x, y: x * math.log1p(y), _logarithmic, positive=(1,), scales="positive"), verb="weigh by log1p of {1}",
-         weight=0.5),
+         Join(lambda x, y: x * math.log1p(y), bounds.logarithmic, scales="positive", positive=(1,)),
+         verb="weigh by log1p of {1}", weight=0.5),
     join("torch.sigmoid", "{0} * torch.sigmoid({1})",
-         Join(lambda x, y: x * sigmoid(y), _fraction, scales="positive", bare=_product), verb="gate by the sigmoid of {1}",
+         Join(lambda x, y: x * sigmoid(y), bounds.fraction, scales="positive", inner=1,
+              bare=_product), verb="gate by the sigmoid of {1}",
          uses=("torch.sigmoid", "torch.mul")),
-    join("F.gelu", "F.gelu({0}) * {1}", Join(lambda x, y: gelu(x) * y, _curved, scales="signed", bare=_product),
+    join("F.gelu", "F.gelu({0}) * {1}",
+         Join(lambda x, y: gelu(x) * y, bounds.curved, scales="signed", inner=0, bare=_product),
          verb="gate {1} by GELU", uses=("F.gelu", "torch.mul")),
     join("F.silu", "F.silu({0}) * {1}",
-         Join(lambda x, y: x * sigmoid(x) * y, _curved, scales="signed", bare=_product),
-         verb="gate {1} by SiLU", uses=("F.silu", "torch.mul")),
+         Join(lambda x, y: x * sigmoid(x) * y, bounds.curved, scales="signed", inner=0,
+              bare=_product), verb="gate {1} by SiLU", uses=("F.silu", "torch.mul")),
     join("torch.tanh", "{0} * torch.tanh({1})",
-         Join(lambda x, y: x * math.tanh(y), _swung, scales="signed", bare=_product),
-         verb="gate by tanh of {1}", uses=("torch.tanh", "torch.mul"), weight=0.7),
+         Join(lambda x, y: x * math.tanh(y), bounds.swung, scales="signed", inner=1, bare=_product),
+         verb="gate by tanh of {1}", weight=0.7, uses=("torch.tanh", "torch.mul")),
     join("F.softplus", "{0} * F.softplus({1})",
-         Join(lambda x, y: x * softplus(y), _weighed, scales="positive", bare=_product),
-         verb="weigh by softplus of {1}", uses=("F.softplus", "torch.mul"), weight=0.5),
+         Join(lambda x, y: x * softplus(y), bounds.weighed, scales="positive", inner=1,
+              bare=_product), verb="weigh by softplus of {1}", weight=0.5,
+         uses=("F.softplus", "torch.mul")),
 )  # fmt: skip
 """Operators of two or three tensors."""

@@ -8,8 +8,8 @@ from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Member, Ref
 from fusewright.operators.catalogue.sample import Sample, moments
 from fusewright.operators.catalogue.value import Fact, Layout, Shape, Value
 
-LONGEST = 4096
-"""Longest sequence worth attending to."""
+SHORTEST, LONGEST = 16, 4096
+"""Lengths of sequences worth attending to."""
 VISIBLE = 0.01
 """Least deviation between queries: ten times the tolerance."""
 SHARPEST = 4.0
@@ -26,9 +26,12 @@ def attended(noise: Noise, q: Sample, k: Sample, v: Sample, length: int) -> Samp
     return tuple(mean + plain * a + weighed * b for a, b in zip(values, scores, strict=True))
 
 
-def _sharpness(values: Sample, variance: float, length: int) -> float:
-    """Deviation of the result from one query to another; a flat softmax gives all the same."""
-    return moments(values)[1] * math.sqrt(math.expm1(variance) / length)
+def _flat(values: Sample, variance: float, length: int) -> Refused | None:
+    """Refuse scores that pick one position alone, or that tell no query from another."""
+    if variance > SHARPEST:
+        return Refused("range")
+    between_queries = moments(values)[1] * math.sqrt(math.expm1(variance) / length)
+    return Refused("constant") if between_queries < VISIBLE else None
 
 
 def score_variance(q: Sample, k: Sample) -> float:
@@ -38,50 +41,51 @@ def score_variance(q: Sample, k: Sample) -> float:
 
 
 def _attention(dice: Dice, q: Value, k: Value, v: Value) -> Applied | Refused:
-    if len({q.rank, k.rank, v.rank}) > 1:
-        return Refused("shape")
-    if q.shape[:-2] != k.shape[:-2] or k.shape != v.shape or q.shape[-1] != k.shape[-1]:
+    if not _fit(q, k, v):
         return Refused("shape")
     length, width = int(k.shape[-2]), int(q.shape[-1])
-    if not 16 <= length <= LONGEST or k is v or k is q:  # noqa: PLR2004
-        return Refused("shape")
-    if score_variance(q.sample, k.sample) > SHARPEST:
-        return Refused("range")
+    refused = _flat(v.sample, score_variance(q.sample, k.sample), length)
+    if refused:
+        return refused
     # Positions that match themselves best attend to nothing else.
     if likeness(q.sample, k.sample) * math.sqrt(width) > DOMINANT:
         return Refused("dead")
-    if _sharpness(v.sample, score_variance(q.sample, k.sample), length) < VISIBLE:
-        return Refused("constant")
-    causal = q.shape == k.shape and dice.chance(0.3)
-    heads = math.prod(map(int, q.shape[:-2]))
+    causal = ", is_causal=True" if q.shape == k.shape and dice.chance(0.3) else ""
+    heads, pairs = math.prod(map(int, q.shape[:-2])), int(q.shape[-2]) * length
+    # Only with a dimension for heads is there a kernel that never writes the scores.
+    scores = 4 * pairs if q.layout == "tokens" else 0
     return Applied(
-        call="F.scaled_dot_product_attention({0}, {1}, {2}"
-        f"{', is_causal=True' if causal else ''})",
+        call=f"F.scaled_dot_product_attention({{0}}, {{1}}, {{2}}{causal})",
         shape=q.shape,
         low=v.low,
         high=v.high,
         blind_others=((1, Fact("shift", (k.rank - 2,))),),
         feel=lambda noise, a, b, c: attended(noise, a, b, c, length),
         cost=Cost(
-            moved=2 * q.elements + k.elements + v.elements,
-            flops=4 * heads * int(q.shape[-2]) * length * width,
+            moved=2 * q.elements + k.elements + v.elements + scores,
+            flops=4 * heads * pairs * width,
             unit="attention",
         ),
     )
 
 
+def _fit(q: Value, k: Value, v: Value) -> bool:
+    ranks = q.rank == k.rank == v.rank
+    shapes = q.shape[:-2] == k.shape[:-2] and k.shape == v.shape and q.shape[-1] == k.shape[-1]
+    apart = k is not v and k is not q
+    return ranks and shapes and apart and SHORTEST <= k.shape[-2] <= LONGEST
+
+
 def _self_attention(dice: Dice, x: Value) -> Applied | Refused:
     heads = dice.one_of((2, 4, 8))
-    if x.feature % heads or not 16 <= x.shape[0] <= LONGEST:  # noqa: PLR2004
+    if x.feature % heads or not SHORTEST <= x.shape[0] <= LONGEST:
         return Refused("shape")
     length, width = int(x.shape[0]), int(x.feature)
     build = f"nn.MultiheadAttention({x.feature.text}, {heads}, bias=False, batch_first=True)"
     half = tuple(element / math.sqrt(2) for element in x.sample)
-    variance = score_variance(half, half)
-    if variance > SHARPEST:
-        return Refused("range")
-    if _sharpness(half, variance, length) < VISIBLE:
-        return Refused("constant")
+    refused = _flat(half, score_variance(half, half), length)
+    if refused:
+        return refused
     return Applied(
         call="{m0}({0}, {0}, {0}, need_weights=False)[0]",
         members=(Member("attention", build),),
@@ -90,7 +94,7 @@ def _self_attention(dice: Dice, x: Value) -> Applied | Refused:
         high=2 * x.peak,
         feel=lambda noise, s: _projected_attention(noise, s, length),
         cost=Cost(
-            moved=10 * x.elements,
+            moved=20 * x.elements,
             flops=2 * length * width * (4 * width + 2 * length),
             params=4 * width * width,
             kernels=5,

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from fusewright.operators.catalogue.products import WEIGHT_BOUND, biased, factor_text, projected
+from fusewright.operators.catalogue.products import WEIGHT_BOUND, biased, projected, root_text
 from fusewright.operators.catalogue.rule import Act, Applied, Cost, Dice, Member, Refused, Rule
 from fusewright.operators.catalogue.size import Size
 from fusewright.operators.catalogue.value import PLACES, Fact, Shape, Value, others
@@ -98,10 +98,10 @@ def _function(n: int) -> Act:
         cells = window.kernel**n
         fan_in = int(x.feature) * cells
         sides = ", ".join([out.text, x.feature.text, *[str(window.kernel)] * n])
-        base = factor_text(x.feature) if cells == 1 else f"({x.feature.text} * {cells})"
+        scale = root_text(x.feature * cells if cells > 1 else x.feature)
         return Applied(
             call=f"F.conv{n}d({{0}}, {{m0}}{window.arguments()})",
-            members=(Member("weight", f"nn.Parameter(torch.randn({sides}) * {base} ** -0.5)"),),
+            members=(Member("weight", f"nn.Parameter(torch.randn({sides}) * {scale})"),),
             shape=shape,
             facts=_reordered(x),
             lone=WEIGHT_BOUND * x.peak / math.sqrt(fan_in),

@@ -12,7 +12,8 @@ BELOW = (-math.inf, 25.0)
 """Domain of exponentials, so that their squares still fit float32."""
 WIDEST = 3.0
 """Greatest deviation worth exponentiating: TF32 errs by about 1e-3 of it."""
-_PERM_SCALE: frozenset[Kind] = frozenset({"perm", "scale"})
+_POWER: frozenset[Kind] = frozenset({"perm", "scale"})
+"""Facts that survive a power: it takes a factor to a factor."""
 
 
 def _square(x: float) -> float:
@@ -37,18 +38,20 @@ def _clamp(low: float, high: float) -> tuple[str, Curve]:
     return f"min={low}, max={high}", Curve(lambda x: min(max(x, low), high))
 
 
+_SQUARE = Curve(_square, turns=(0.0,), keeps=_POWER)
 CURVES: tuple[Rule, ...] = (
     unary("torch.exp", ("", Curve(exp, domain=BELOW, widest=WIDEST)), verb="exponentiate"),
     unary("torch.expm1", ("", Curve(lambda x: exp(x) - 1, domain=BELOW, widest=WIDEST)),
           verb="exponentiate and subtract one"),
     unary("torch.exp2", ("", Curve(lambda x: exp(x * math.log(2)), domain=BELOW, widest=WIDEST)),
           verb="raise two to its power"),
-    unary("torch.log1p", ("", Curve(math.log1p, domain=POSITIVE)), verb="compress by log1p"),
-    unary("torch.sqrt", ("", Curve(math.sqrt, domain=POSITIVE)), verb="take the root"),
-    unary("torch.square", ("", Curve(_square, turns=(0.0,))), verb="square"),
-    unary("torch.abs", ("", Curve(abs, turns=(0.0,), keeps=_PERM_SCALE)), verb="take magnitudes"),
-    unary("torch.pow", ("3", Curve(lambda x: x**3)),
-          ("2", Curve(_square, turns=(0.0,))), verb="raise to a power"),
+    unary("torch.log1p", ("", Curve(math.log1p, domain=POSITIVE)), weight=3.0,
+          verb="compress by log1p"),
+    unary("torch.sqrt", ("", Curve(math.sqrt, domain=POSITIVE, keeps=_POWER)), verb="take the root", weight=3.0),
+    unary("torch.square", ("", _SQUARE), verb="square"),
+    unary("torch.abs", ("", Curve(abs, turns=(0.0,), keeps=_POWER)), verb="take magnitudes"),
+    unary("torch.pow", ("3", Curve(lambda x: x**3, keeps=_POWER)),
+          ("2", _SQUARE), verb="raise to a power"),
     unary("torch.sin", ("", Curve(math.sin, bounds=(-1.0, 1.0), widest=WIDEST)),
           verb="take the sine"),
     unary("torch.cos", ("", Curve(math.cos, bounds=(-1.0, 1.0), widest=WIDEST)),
@@ -56,16 +59,15 @@ CURVES: tuple[Rule, ...] = (
     unary("torch.sinc", ("", Curve(_sinc, bounds=(-0.22, 1.0), widest=WIDEST)), verb="apply sinc"),
     unary("torch.erf", ("", Curve(math.erf)), verb="apply the error function"),
     unary("torch.atan", ("", Curve(math.atan)), verb="take the arctangent"),
-    unary("torch.asinh", ("", Curve(math.asinh)), verb="compress by asinh"),
+    unary("torch.asinh", ("", Curve(math.asinh)), slowness=2.0, verb="compress by asinh"),
     unary("torch.clamp", _clamp(-1.0, 1.0), _clamp(-2.0, 0.5), _clamp(0.0, 1.0), verb="clamp"),
     unary("torch.clamp_min", ("0.1", Curve(lambda x: max(x, 0.1))), verb="clamp from below"),
     unary("torch.special.entr", ("", Curve(_entropy, domain=(0.0, 1.0), bounds=(0.0, 0.37))),
-          verb="take entropies"),
+          verb="take entropies", weight=3.0),
     unary("torch.special.ndtr", ("", Curve(lambda x: 0.5 * math.erfc(-x / math.sqrt(2)))),
+          passes=8,
           verb="apply the normal distribution function"),
     unary("torch.special.log_ndtr", ("", Curve(_log_normal_cdf)),
-          verb="take the log of the normal distribution function"),
-    unary("torch.lgamma", ("", Curve(math.lgamma, domain=(1.0, 170.0), turns=(1.4616,))),
-          verb="take the log of the gamma function"),
+          slowness=5.0, verb="take the log of the normal distribution function"),
 )  # fmt: skip
 """Functions of one tensor."""

@@ -21,6 +21,8 @@ from fusewright.operators.catalogue.value import (
     resized,
 )
 
+VIEWS = frozenset({"torch.transpose", "torch.flatten"})
+"""Operators that move nothing: no source yields them as work, and none can be broken."""
 LEAST_SHARE = 16
 """Parts of a concatenation of which each must be one at least."""
 LARGEST_FLAT = 2**16

@@ -51,7 +51,9 @@ def _windowed(name: str, n: int, feel: Feel) -> Act:
             facts=pooled_facts(x, feel),
             feel=lambda noise, sample: feel(noise, sample, cells),
             cost=Cost(
-                moved=x.elements + math.prod(map(int, shape)), slowness=n + (2.0 if same else 0.0)
+                # A maximum is written with its index, eight bytes wide.
+                moved=x.elements + (3 if feel is greatest else 1) * math.prod(map(int, shape)),
+                slowness=n + (2.0 if same else 0.0),
             ),
         )
 

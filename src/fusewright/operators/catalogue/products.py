@@ -9,6 +9,7 @@ from fusewright.operators.catalogue.sample import Sample, affine, mapped, moment
 from fusewright.operators.catalogue.size import Size
 from fusewright.operators.catalogue.value import (
     Fact,
+    Kind,
     Layout,
     Shape,
     Value,
@@ -18,6 +19,8 @@ from fusewright.operators.catalogue.value import (
 
 LAST: tuple[Layout, ...] = ("rows", "tokens")
 """Layouts whose features come last."""
+SEQUENCES: tuple[Layout, ...] = ("tokens", "signal")
+"""Layouts of one matrix an item."""
 WEIGHT_BOUND = 5.0
 """Greatest magnitude that a normal weight usually has."""
 DOMINANT = 4.0
@@ -75,8 +78,9 @@ def _reordered(x: Value) -> tuple[Fact, ...]:
 
 def _weight(x: Value, out: Size, *, transposed: bool = False) -> Member:
     sides = (out.text, x.feature.text) if transposed else (x.feature.text, out.text)
-    scale = f"{factor_text(x.feature)} ** -0.5"
-    return Member("weight", f"nn.Parameter(torch.randn({', '.join(sides)}) * {scale})")
+    return Member(
+        "weight", f"nn.Parameter(torch.randn({', '.join(sides)}) * {root_text(x.feature)})"
+    )
 
 
 def _weighted(
@@ -125,9 +129,9 @@ def _addmm(dice: Dice, x: Value) -> Applied | Refused:
 
 
 def likeness(x: Sample, y: Sample) -> float:
-    """Mean product of elements at one place over that of elements at any, a ratio."""
-    paired = abs(math.fsum(mapped(lambda a, b: a * b, x, y))) / len(x)
-    return paired / (math.sqrt(power(x) * power(y)) or 1.0)
+    """How far a product of elements at one place stands out from one of any two, a ratio."""
+    paired = math.fsum(mapped(lambda a, b: a * b, x, y)) / len(x)
+    return abs(paired - moments(x)[0] * moments(y)[0]) / (math.sqrt(power(x) * power(y)) or 1.0)
 
 
 @dataclass(frozen=True)
@@ -167,12 +171,12 @@ def product(name: str, made: Product, *, uses: tuple[str, ...] = (), weight: flo
             return Refused("range")
         return Applied(
             call=made.call,
-            members=(Member("scale", f"{factor_text(terms)} ** -0.5"),) if made.scaled else (),
+            members=(Member("scale", root_text(terms)),) if made.scaled else (),
             shape=shape,
             layout="heads" if x.layout == "heads" else "tokens",
             lone=factor * x.peak * y.peak,
             feel=lambda noise, a, b: affine(contracted(noise, a, b, n), 0.0, factor),
-            facts=_crossed_facts(y) if made.transposed else (),
+            facts=_product_facts(made, y),
             cost=_cost(x, shape, n, other=y.elements + 2 * made.scaled * math.prod(shape)),
         )
 
@@ -180,16 +184,18 @@ def product(name: str, made: Product, *, uses: tuple[str, ...] = (), weight: flo
     verb = "correlate with {1}" if made.transposed else "multiply by {1} as matrices"
     return Rule(
         name, "matmul", act, 2, weight=weight, uses=uses, noun=noun, verb=verb,
-        layouts=("tokens", "signal", "heads")[: 2 if made.rank else 3],
+        layouts=SEQUENCES if made.rank else (*SEQUENCES, "heads"),
         partner=_sequence if made.transposed else _columns,
     )  # fmt: skip
 
 
-def _crossed_facts(y: Value) -> tuple[Fact, ...]:
-    """A shift of every row of *y* alike shifts every column of the product alike."""
-    row, last = y.rank - 2, y.rank - 1
-    shifted = {fact.kind for fact in y.facts if row in fact.dims}
-    return tuple(Fact(kind, (last,)) for kind in ("shift", "bias") if kind in shifted)
+def _product_facts(made: Product, y: Value) -> tuple[Fact, ...]:
+    """A shift of every row of *y* alike shifts every column of a product with its transpose."""
+    facts = [Fact("scale", tuple(range(y.rank)))] if made.scaled else []
+    shifted = {fact.kind for fact in y.facts if made.transposed and y.rank - 2 in fact.dims}
+    kinds: tuple[Kind, ...] = ("shift", "bias")
+    facts += [Fact(kind, (y.rank - 1,)) for kind in kinds if kind in shifted]
+    return tuple(facts)
 
 
 def _sequence(dice: Dice, x: Value) -> tuple[Layout, Shape]:
@@ -202,9 +208,9 @@ def _columns(dice: Dice, x: Value) -> tuple[Layout, Shape]:
     return x.layout, (*x.shape[:-2], x.shape[-1], dice.features(x))
 
 
-def factor_text(size: Size) -> str:
-    """Write *size* as the base of a power."""
-    return size.text if size.text.isidentifier() else f"({size.text})"
+def root_text(size: Size) -> str:
+    """Write one over the root of *size*, as formatters space it."""
+    return f"{size.text}**-0.5" if size.text.isidentifier() else f"({size.text}) ** -0.5"
 
 
 def _cost(x: Value, shape: Shape, n: int, params: int = 0, other: int = 0) -> Cost:

@@ -39,6 +39,8 @@ class Reduction:
     """Whether it takes more than one dimension."""
     passes: int = 1
     """How often the operand is read."""
+    slowness: float = 1.0
+    """Time over that of a plain pass over the same bytes."""
     least: int = 4
     """Fewest elements worth reducing."""
 
@@ -178,7 +180,11 @@ def reduction(  # noqa: PLR0913 -- one row of a table
             facts=(*facts, *((Fact("extreme", dims),) if made.feel in (greatest, least) else ())),
             blind=tuple(Fact(kind, dims) for kind in made.blind),
             feel=lambda noise, sample: made.feel(noise, sample, n),
-            cost=Cost(moved=made.passes * x.elements + x.elements // n, kernels=made.passes),
+            cost=Cost(
+                moved=made.passes * x.elements + x.elements // n,
+                kernels=made.passes,
+                slowness=made.slowness,
+            ),
         )
 
     return Rule(name, "reduction", act, weight=weight, layouts=DIMENSIONED, noun=noun, verb=verb)
@@ -199,14 +205,17 @@ REDUCTIONS: tuple[Rule, ...] = (
               verb="take the minimum", tail=".values", weight=0.5),
     reduction("torch.logsumexp", Reduction(log_summed, _log_times, ("lse0", "perm"), passes=3),
               noun="energy", verb="take a logsumexp"),
-    reduction("torch.std", Reduction(deviations, _deviation, ("var1", "perm", "shift", "norm1")),
+    reduction("torch.std", Reduction(deviations, _deviation, ("var1", "perm", "shift", "norm1"),
+                                     slowness=3.0),
               noun="spread", verb="take the deviation", weight=0.8),
-    reduction("torch.var", Reduction(_variances, _variance, ("var1", "perm", "shift", "norm1")),
+    reduction("torch.var", Reduction(_variances, _variance, ("var1", "perm", "shift", "norm1"),
+                                     slowness=3.0),
               noun="spread", verb="take the variance", weight=0.7),
     reduction("torch.linalg.vector_norm",
               Reduction(norms, _length, ("var1", "norm1", "perm")), noun="length",
               verb="take the norm", weight=0.8),
-    reduction("torch.median", Reduction(_middle, _same, ("perm",), several=False), noun="middle",
-              verb="take the median", tail=".values", weight=0.2),
+    reduction("torch.median", Reduction(_middle, _same, ("perm",), several=False, least=16,
+                                        slowness=20.0),
+              noun="middle", verb="take the median", tail=".values", weight=0.4),
 )  # fmt: skip
 """Reductions."""

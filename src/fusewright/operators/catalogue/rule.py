@@ -155,4 +155,5 @@ class Dice:
     def features(self, value: Value) -> Size:
         """Choose a number of features for what follows *value*."""
         role = {"rows": "features", "tokens": "dims", "heads": "head_dims"}
-        return self.size(role.get(value.layout, "channels"), value.feature)
+        like = value.feature if value.feature > 1 else None
+        return self.size(role.get(value.layout, "channels"), like)

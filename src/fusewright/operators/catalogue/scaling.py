@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from fusewright.operators.catalogue.activations import sigmoid
-from fusewright.operators.catalogue.arithmetic import product_bounds
+from fusewright.operators.catalogue.bounds import product
 from fusewright.operators.catalogue.elementwise import kept
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Act, Applied, Cost, Dice, Member, Refused, Rule
@@ -93,7 +93,7 @@ def _bias(_: Dice, x: Value) -> Applied:
 
 
 def _scale(_: Dice, x: Value) -> Applied:
-    low, high = product_bounds((x.low, x.high), GAIN)
+    low, high = product((x.low, x.high), GAIN)
     return Applied(
         call="{0} * {m0}",
         members=(Member("scale", f"nn.Parameter(torch.rand({feature_shape(x)}) + 0.5)"),),
@@ -178,11 +178,11 @@ SCALINGS: tuple[Rule, ...] = (
     Rule("torch.mul", "elementwise", _scale, weight=0.8, layouts=DIMENSIONED,
          verb="scale each feature"),
     Rule("torch.log", "elementwise", _guarded("torch.log", 0.1, math.log), verb="take the log",
-         uses=("torch.add", "torch.log"), weight=3.0),
+         uses=("torch.add", "torch.log"), weight=5.0),
     Rule("torch.rsqrt", "elementwise", _guarded("torch.rsqrt", 0.5, _reciprocal_root),
-         verb="take the inverse root", uses=("torch.add", "torch.rsqrt"), weight=2.0),
+         verb="take the inverse root", uses=("torch.add", "torch.rsqrt"), weight=5.0),
     Rule("torch.reciprocal", "elementwise", _guarded("torch.reciprocal", 1.0, _reciprocal),
-         verb="take the reciprocal", uses=("torch.add", "torch.reciprocal"), weight=2.0),
+         verb="take the reciprocal", uses=("torch.add", "torch.reciprocal"), weight=4.0),
     # PReLU takes dimension 1 for its channels, whatever a layout means by it.
     Rule("nn.PReLU", "elementwise", _prelu, layouts=("rows", *PLACES),
          verb="rectify with a learned slope"),

@@ -63,7 +63,7 @@ def softmax(  # noqa: PLR0913 -- one row of a table
             facts=(Fact(fact, dims), *(f for f in x.facts if f.kind == "perm")),
             blind=(Fact("shift", dims), Fact("sum1", dims), Fact("lse0", dims)),
             feel=lambda _, sample: feel(sample, n),
-            cost=Cost(moved=2 * x.elements, slowness=1.3),
+            cost=Cost(moved=(4 if name == "F.softmin" else 2) * x.elements, slowness=1.3),
         )
 
     return Rule(name, "softmax", act, weight=weight, layouts=DIMENSIONED, noun=noun, verb=verb)

@@ -1,0 +1,108 @@
+"""Losses, kept for each element."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fusewright.operators.catalogue.activations import softplus
+from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
+from fusewright.operators.catalogue.sample import mapped, moments
+from fusewright.operators.catalogue.value import (
+    DIMENSIONED,
+    Value,
+)
+
+HUBER_DELTA = 0.5
+"""Difference from which a Huber loss is straight."""
+WIDEST = 2.0
+"""Greatest deviation of a prediction that a loss exponentiates."""
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """What a loss makes of a prediction and its target."""
+
+    at: Callable[[float, float], float]
+    arguments: str = "reduction='none'"
+    accepts: Callable[[Value, Value], bool] = lambda _, __: True
+    passes: int = 3
+
+
+def loss(name: str, made: Penalty, verb: str, weight: float = 1.0) -> Rule:
+    """Make the rule of a loss that is kept for each element."""
+
+    def act(_: Dice, x: Value, y: Value) -> Applied | Refused:
+        if x is y or x.shape != y.shape:
+            return Refused("shape")
+        if not made.accepts(x, y):
+            return Refused("domain")
+        symmetric = made.accepts(y, x)
+        return Applied(
+            call=f"{name}({{0}}, {{1}}, {made.arguments})",
+            shape=x.shape,
+            low=0.0 if symmetric else None,
+            high=max(made.at(a, b) for a in (x.low, x.high) for b in (y.low, y.high)),
+            feel=lambda _, a, b: mapped(made.at, a, b),
+            cost=Cost(moved=made.passes * x.elements),
+        )
+
+    return Rule(name, "loss", act, 2, weight=weight, layouts=DIMENSIONED, noun="error", verb=verb)
+
+
+def squared(a: float, b: float) -> float:
+    """Squared difference."""
+    return (a - b) ** 2
+
+
+def _absolute(a: float, b: float) -> float:
+    return abs(a - b)
+
+
+def _huber(a: float, b: float) -> float:
+    gap = abs(a - b)
+    return 0.5 * gap * gap if gap < HUBER_DELTA else HUBER_DELTA * (gap - 0.5 * HUBER_DELTA)
+
+
+def _smooth(a: float, b: float) -> float:
+    gap = abs(a - b)
+    return 0.5 * gap * gap if gap < 1 else gap - 0.5
+
+
+def _divergence(a: float, b: float) -> float:
+    return b * (math.log(b) - a) if b > 0 else 0.0
+
+
+def _is_log_probability(x: Value, y: Value) -> bool:
+    return any(f.kind == "lse0" for f in x.facts) and any(f.kind == "sum1" for f in y.facts)
+
+
+def _is_probability(_: Value, y: Value) -> bool:
+    return y.low >= 0 and y.high <= 1
+
+
+def _binary(a: float, b: float) -> float:
+    return softplus(a) - a * b
+
+
+def _poisson(a: float, b: float) -> float:
+    return math.exp(min(a, 80.0)) - b * a
+
+
+def _is_calm(x: Value, y: Value) -> bool:
+    return y.low >= 0 and moments(x.sample)[1] < WIDEST
+
+
+LOSSES: tuple[Rule, ...] = (
+    loss("F.mse_loss", Penalty(squared), "take squared errors against {1}"),
+    loss("F.l1_loss", Penalty(_absolute, passes=5), "take absolute errors against {1}"),
+    loss("F.smooth_l1_loss", Penalty(_smooth), "take a smooth error against {1}"),
+    loss("F.huber_loss", Penalty(_huber, "reduction='none', delta=0.5"),
+         "take a Huber loss against {1}"),
+    loss("F.kl_div", Penalty(_divergence, accepts=_is_log_probability, passes=10),
+         "take a divergence against {1}", 4.0),
+    loss("F.binary_cross_entropy_with_logits", Penalty(_binary, accepts=_is_probability, passes=8),
+         "take a cross-entropy against {1}", 3.0),
+    loss("F.poisson_nll_loss", Penalty(_poisson, accepts=_is_calm, passes=8),
+         "take a Poisson loss against {1}", 2.0),
+)  # fmt: skip
+"""Losses."""
