@@ -9,10 +9,13 @@ from fusewright.operators.catalogue.reductions import averaged, greatest, norms
 from fusewright.operators.catalogue.rule import Act, Applied, Cost, Dice, Member, Refused, Rule
 from fusewright.operators.catalogue.sample import Sample, rolled
 from fusewright.operators.catalogue.size import ONE, Size
-from fusewright.operators.catalogue.value import PLACES, WITHIN, Dims, Fact, Shape, Value
+from fusewright.operators.catalogue.value import PLACES, WITHIN, Dims, Fact, Kind, Shape, Value
 
 LEAST = 4
 """Fewest positions worth enlarging."""
+
+SUMMED: tuple[Kind, ...] = ("perm", "mean0", "sum1")
+"""Facts along the positions that leave nothing to learn from pooling all of them."""
 
 Feel = Callable[[Noise, Sample, int], Sample]
 
@@ -101,7 +104,7 @@ def _adaptive(name: str, n: int, feel: Feel) -> Act:
             shape=(x.feature, *(side for _ in places)),
             low=x.low,
             high=x.high,
-            blind=(Fact("perm", places), Fact("mean0", places)) if target == 1 else (),
+            blind=tuple(Fact(kind, places) for kind in SUMMED) if target == 1 else (),
             facts=pooled_facts(x, feel),
             feel=lambda noise, sample: feel(noise, sample, cells),
             cost=Cost(moved=x.elements + int(x.feature) * target**n, slowness=2.0),
