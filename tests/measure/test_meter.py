@@ -245,6 +245,20 @@ def test_a_child_that_outlives_its_candidate_holds_nothing_up_and_is_ended():
     assert not alive
 
 
+def test_a_candidate_that_forks_gets_one_verdict_and_leaves_no_second_worker():
+    settings = SETTINGS.model_copy(update={"workers": 1})
+    forks = program("import os\nos.fork()\nreturn torch.log(x)")
+    codes = [forks, RELU_MEAN, program("return x @ x")]
+    with Supervised(settings) as meter:
+        verdicts = list(meter.measure([make_problem(code) for code in codes]))
+
+    assert [getattr(v, "reason", "measured") for v in verdicts] == [
+        "nonfinite_output",
+        "measured",
+        "forward_error",
+    ]
+
+
 def test_candidates_see_no_secret_no_home_and_no_network(monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     peek = program(
