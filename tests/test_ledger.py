@@ -181,3 +181,24 @@ def test_a_field_without_a_column_type_is_named():
 
     with pytest.raises(TypeError, match="dict"):
         schema_of(Odd)
+
+
+def test_an_unreadable_shard_is_named_and_a_stray_file_is_left_alone(tmp_path):
+    ledger = Ledger(tmp_path)
+    (problem,) = problems(1)
+    ledger.append("screen", [(problem.key, problem)], Problem)
+    (tmp_path / "screen" / "mine.parquet").write_bytes(b"not ours")
+
+    assert ledger.decided("screen") == {problem.key}
+    (tmp_path / "screen" / "000000.parquet").write_bytes(b"")
+    with pytest.raises(LedgerError, match=r"000000\.parquet cannot be read"):
+        ledger.frame("screen")
+
+
+def test_a_message_that_no_file_can_hold_is_escaped(tmp_path):
+    ledger = Ledger(tmp_path)
+    (problem,) = problems(1)
+    rejection = Rejection.of(problem, "screen", "odd", "half a character: \ud800")
+    ledger.append("screen", [(problem.key, rejection)], Problem)
+
+    assert [r.detail for r in ledger.rejected("screen")] == ["half a character: \\ud800"]

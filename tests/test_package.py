@@ -1,5 +1,6 @@
 import ast
 import importlib.metadata
+import os
 import subprocess
 import sys
 import zipfile
@@ -72,6 +73,8 @@ def test_the_wheel_holds_every_file_of_the_package(tmp_path):
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
          "--disable-pip-version-check", "--wheel-dir", str(tmp_path), str(ROOT)],
+        # The build backend looks for its own program on the path.
+        env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
         check=True,
     )  # fmt: skip
     (wheel,) = tmp_path.glob("*.whl")

@@ -101,3 +101,17 @@ def test_an_interrupt_while_a_shard_is_written_writes_it_once(tmp_path, monkeypa
 
     assert ledger.decided("judge") == {p.key for p in inputs[:2]}
     assert ledger.tally("judge").inputs == 2
+
+
+def test_what_is_no_record_or_leaves_the_interpreter_costs_one_rejection(tmp_path):
+    def odd(problem):
+        if problem.seed:
+            raise SystemExit(0)
+
+    ledger, inputs = Ledger(tmp_path), problems(2)
+    run_stage("compose", each("compose", odd), inputs, ledger, Problem)
+
+    assert [r.detail for r in ledger.rejected("compose")] == [
+        "the plug-in returned NoneType, expected a record",
+        "SystemExit: 0",
+    ]

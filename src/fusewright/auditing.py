@@ -82,7 +82,8 @@ def audit(
     Raises:
         UsageError: There is no such source, or it holds no code.
     """
-    measuring = {"device": device, "max_spread": None}
+    # A stranger's problems get a fresh process each.
+    measuring = {"device": device, "max_spread": None, "recycle_after": 1}
     config = make_config({"name": "audit", "measure": measuring}, "audit")
     findings = [Finding(name, problem) for name, problem in read_source(source)]
     filters = assemble.problem_filters(config)

@@ -46,7 +46,9 @@ class ComposerShare(Plugin):
 class MineSettings(Settings):
     """Which operators there are."""
 
-    sources: tuple[Plugin, ...] = (Plugin(name="functions"), Plugin(name="modules"))
+    sources: tuple[Plugin, ...] = Field(
+        (Plugin(name="functions"), Plugin(name="modules")), min_length=1
+    )
     """Operator sources, asked in this order; an earlier source keeps an alias."""
     timeout_s: PositiveFloat = 20.0
     """Longest self-test of one operator, seconds."""

@@ -68,7 +68,7 @@ def _read(path: Path | None) -> str:
 def _parse(text: str, where: str) -> dict[str, Any]:
     try:
         settings = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"{where} is not YAML: {' '.join(str(error).split())}") from error
     if settings is None:
         return {}
@@ -89,7 +89,7 @@ def _apply(settings: dict[str, Any], override: str) -> None:
         settings = inner
     try:
         settings[last] = yaml.safe_load(value)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"--set '{override}': the value is not YAML") from error
 
 

@@ -60,7 +60,7 @@ class Ledger:
 
     def shards(self, stage: str) -> list[Path]:
         """Whole shards of *stage*, oldest first."""
-        return sorted((self.root / stage).glob("*.parquet"))
+        return sorted(p for p in (self.root / stage).glob("*.parquet") if p.stem.isdigit())
 
     def append(
         self, stage: str, verdicts: Sequence[tuple[str, Record]], kept: type[Record]
@@ -83,12 +83,12 @@ class Ledger:
         shards = self.shards(stage)
         if not shards:
             return pl.DataFrame(schema=VERDICT_SCHEMA)
-        return pl.concat([pl.read_parquet(shard) for shard in shards], how="vertical")
+        return pl.concat([_read(shard) for shard in shards], how="vertical")
 
     def decided(self, stage: str) -> set[str]:
         """Keys of the inputs that have a verdict."""
         shards = self.shards(stage)
-        return {key for s in shards for key in pl.read_parquet(s, columns=["subject"])["subject"]}
+        return {key for shard in shards for key in _read(shard, ["subject"])["subject"]}
 
     def kept(self, stage: str, record: type[Kept]) -> Iterator[Kept]:
         """Records that *stage* kept, oldest first."""
@@ -149,6 +149,15 @@ def write_atomic(path: Path, frame: pl.DataFrame) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _read(shard: Path, columns: list[str] | None = None) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(shard, columns=columns)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise LedgerError(
+            f"{shard} cannot be read: restore it, or delete it to decide its records again"
+        ) from error
 
 
 def _row(subject: str, verdict: Record) -> dict[str, object]:

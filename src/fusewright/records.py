@@ -11,7 +11,7 @@ import json
 from functools import cached_property
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 
 class Record(BaseModel):
@@ -220,6 +220,12 @@ class Rejection(Record):
     """The measured value, where the reason has one."""
     limit: float | None = None
     """The limit it broke, where the reason has one."""
+
+    @field_validator("detail", mode="before")
+    @classmethod
+    def _encodable(cls, detail: str) -> str:
+        # A message may hold halves of characters, which no file can.
+        return detail.encode("utf-8", "backslashreplace").decode()
 
     @classmethod
     def of(  # noqa: PLR0913 -- a rejection has that many parts

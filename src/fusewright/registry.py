@@ -48,7 +48,7 @@ def build(group: Group, name: str, settings: Mapping[str, Any] | None = None) ->
     # A plug-in is foreign code: whatever it raises while loading is one clear line for the caller.
     try:
         factory = known[name].load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"{where} cannot be loaded: {type(error).__name__}: {error}") from error
     return _make(factory, settings or {}, where)
 
@@ -70,7 +70,7 @@ def build_from_file(path: Path, attribute: str, settings: Mapping[str, Any] | No
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"{where} fails: {type(error).__name__}: {error}") from error
     if not hasattr(module, attribute):
         raise PluginError(f"{where} defines no '{attribute}'")
@@ -90,7 +90,7 @@ def require(made: Any, method: str) -> None:
 def _make(factory: Callable[..., Any], settings: Mapping[str, Any], where: str) -> Any:
     try:
         made = factory(**settings)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"{where} refuses its settings {dict(settings)}: {error}") from error
     if not isinstance(getattr(made, "name", None), str):
         raise PluginError(f"{where} makes {type(made).__name__}, which has no `name`")

@@ -56,8 +56,11 @@ class RunFolder:
             self.facts = _facts()
 
     def __enter__(self) -> Self:
-        self.path.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise RunFolderError(f"{self.path} cannot be used as a run folder: {error}") from error
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -144,8 +147,9 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
     try:
         facts = yaml.safe_load(file.read_text())
-        return dict(facts) if facts["config"] else None
-    except (yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError) as error:
+        dict(facts["config"])
+        return dict(facts)
+    except (yaml.YAMLError, OSError, ValueError, TypeError, KeyError) as error:
         raise RunFolderError(f"{file} cannot be read: restore it, or use another --run") from error
 
 

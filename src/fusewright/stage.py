@@ -57,7 +57,7 @@ def run_stage(
     return tally
 
 
-def each(stage: str, judge: Callable[[In], Record]) -> Step[In]:
+def each(stage: str, judge: Callable[[In], object]) -> Step[In]:
     """Lift *judge*, which decides one record, to a step.
 
     An exception becomes a `crash` rejection of that one record, and the stage goes on: a plug-in's
@@ -66,10 +66,14 @@ def each(stage: str, judge: Callable[[In], Record]) -> Step[In]:
 
     def step(records: Iterable[In]) -> Iterator[Verdict]:
         for record in records:
+            verdict: object
             try:
                 verdict = judge(record)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 verdict = Rejection.of(record, stage, "crash", f"{type(error).__name__}: {error}")
+            if not isinstance(verdict, Record):
+                detail = f"the plug-in returned {type(verdict).__name__}, expected a record"
+                verdict = Rejection.of(record, stage, "crash", detail)
             yield record.key, verdict
 
     return step

@@ -29,7 +29,8 @@ def compose_step(config: Config, operators: Sequence[Operator]) -> Step[Draw]:
         verdict = composers[draw.composer].compose(operators, draw.seed)
         if isinstance(verdict, Rejection):
             return verdict.model_copy(update={"subject": draw.key})
-        return verdict
+        # A composer that ignores its seed must not give two draws one candidate.
+        return verdict.model_copy(update={"composer": draw.composer, "seed": draw.seed})
 
     return each("compose", compose)
 

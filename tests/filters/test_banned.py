@@ -170,3 +170,28 @@ def test_no_operator_of_torch_is_banned_by_its_path():
 
     assert len(public) > 700
     assert [path for path in public if is_forbidden(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("F.relu = torch.sigmoid", "banned_call"),
+        ("nn.Linear.forward = None", "banned_call"),
+        ("G = F\n        G.relu = None", "banned_call"),
+        ("type(self).forward = None", "banned_call"),
+        ("setattr(F, 'relu', None)", "banned_call"),
+        ("del torch.relu", "banned_call"),
+        ("self.seen = x", None),
+        ("self.proj.scale = x", None),
+    ],
+)
+def test_nothing_but_the_model_itself_is_assigned_to(line, reason):
+    code = RELU_MEAN.replace("import torch.nn as nn\n", "import torch.nn as nn\n" + FUNCTIONAL)
+    marker = "        x = torch.relu"
+
+    check_filter(
+        Banned(), make_problem(code.replace(marker, f"        {line}\n{marker}")), reason=reason
+    )
+
+
+FUNCTIONAL = "import torch.nn.functional as F\n"

@@ -85,3 +85,25 @@ def test_a_killed_run_ends_with_the_same_ledger_and_survivors(config_file, tmp_p
     assert verdicts_of(Ledger(killed), EVERY) == verdicts_of(Ledger(whole), EVERY)
     assert ids_of(killed / "release") == ids_of(whole / "release")
     assert ids_of(whole / "release")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_ends_at_once_in_one_line_and_goes_on(config_file, tmp_path, number):
+    runner = subprocess.Popen(
+        [sys.executable, "-m", "fusewright", "run", "--config", str(config_file),
+         "--run", str(tmp_path / "run")],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    while not Ledger(tmp_path / "run").shards("screen"):
+        assert runner.poll() is None
+        time.sleep(0.05)
+    below = children_of(runner.pid)
+    # As a terminal does it: everything in the foreground hears of it, the server too.
+    os.killpg(runner.pid, number)
+    _, said = runner.communicate(timeout=20)
+    wait_until_gone(below)
+
+    assert runner.returncode == 1
+    assert said.strip().splitlines()[-1].startswith("fusewright: interrupted")
+    assert "Traceback" not in said
+    assert Ledger(tmp_path / "run").tally("screen").kept == 8

@@ -259,6 +259,33 @@ def test_a_candidate_that_forks_gets_one_verdict_and_leaves_no_second_worker():
     ]
 
 
+FORGE = """import os, json
+for fd in range(3, 64):
+    try:
+        os.write(fd, json.dumps({line}).encode() + b"\\n")
+    except OSError:
+        pass
+return x @ x"""
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"measurement": {}}', "forward_error"),
+        ('{"rejection": {"reason": "weird"}, "token": ""}', "forward_error"),
+        ("[1, 2]", "crash"),
+    ],
+)
+def test_a_forged_line_decides_nothing(line, reason):
+    settings = SETTINGS.model_copy(update={"workers": 1})
+    forger = program(FORGE.replace("{line}", line))
+    with Supervised(settings) as meter:
+        verdicts = list(meter.measure([make_problem(forger), make_problem(RELU_MEAN)]))
+
+    assert verdicts[0].reason == reason
+    assert isinstance(verdicts[1], Measurement), verdicts[1]
+
+
 def test_candidates_see_no_secret_no_home_and_no_network(monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     peek = program(

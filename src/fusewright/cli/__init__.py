@@ -48,6 +48,8 @@ def main() -> None:
         _fail(str(error), UsageError.exit_code)
     except FusewrightError as error:
         _fail(str(error), error.exit_code)
+    except OSError as error:
+        _fail(f"{type(error).__name__}: {error}", FusewrightError.exit_code)
     except KeyboardInterrupt:
         _fail("interrupted: the same command goes on from here", FusewrightError.exit_code)
 

@@ -80,6 +80,9 @@ class _Reader(ast.NodeVisitor):
                 self._fault(node, f"import of {path} is not allowed")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
+        if not isinstance(node.ctx, ast.Load) and not _is_rooted(node, self.me):
+            # What is written outside the model stays for whoever runs after it.
+            self._fault(node, f"assignment to {ast.unparse(node)} is not allowed")
         if path := self.program.path(node):
             self._path(node, path)
             return
@@ -107,7 +110,8 @@ class _Reader(ast.NodeVisitor):
                 if not isinstance(attribute, str):
                     self._fault(node, f"{name} needs an attribute's name that is written out")
                     return
-                self.visit(ast.copy_location(ast.Attribute(target, attribute, ast.Load()), node))
+                context = ast.Load() if name in ("getattr", "hasattr") else ast.Store()
+                self.visit(ast.copy_location(ast.Attribute(target, attribute, context), node))
                 for argument in rest[1:]:
                     self.visit(argument)
             case _:
@@ -160,6 +164,13 @@ def _defined(program: Program) -> Iterator[str]:
         for name, method in methods(cls).items():
             yield name
             yield from (attribute for attribute, _ in assignments(method))
+
+
+def _is_rooted(node: ast.expr, name: str | None) -> bool:
+    """Whether a chain of attributes and items begins at *name*."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return name is not None and isinstance(node, ast.Name) and node.id == name
 
 
 def _is_super_init(node: ast.Attribute) -> bool:

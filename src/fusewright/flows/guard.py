@@ -1,38 +1,82 @@
-"""See to it that the server which Prefect starts for a run ends with the run, however that ends.
+"""See to it that a run and the server which Prefect starts for it end together, however they end.
 
-Prefect stops its server when Python exits. SIGKILL is no such exit: without a guard each killed run
-would leave a server behind.
+Prefect stops its server when Python exits. SIGKILL is no such exit; and Ctrl-C reaches the server
+first, after which Prefect would go on asking it. So a watcher outlives us for a moment, and SIGINT
+and SIGTERM end a run at once: whatever was decided lies in the ledger.
 """
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from types import FrameType
 
 from prefect.server.api.server import SubprocessASGIServer
 
-GUARD = """
+WATCHER = """
 import os, signal, sys
 sys.stdin.read()
 os.kill(int(sys.argv[1]), signal.SIGTERM)
 """
 """Waits until whoever holds the other end of its standard input is gone."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Guard:
+    """Ends this process on a signal, once the work at hand has put away what it has."""
+
+    def __init__(self, server_pid: int | None) -> None:
+        self._server_pid = server_pid
+        self._working = False
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Let a signal end the block as KeyboardInterrupt, and the process right after it."""
+        self._working = True
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._leave()
+        finally:
+            self._working = False
+
+    def stop(self, _number: int, _frame: FrameType | None) -> None:
+        """Handle a signal; further ones change nothing."""
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        if self._working:
+            raise KeyboardInterrupt
+        self._leave()
+
+    def _leave(self) -> None:
+        if self._server_pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(self._server_pid, signal.SIGTERM)
+        sys.stderr.write("fusewright: interrupted: the same command goes on from here\n")
+        sys.stderr.flush()
+        os._exit(1)
 
 
 @contextmanager
-def guarded_server() -> Iterator[None]:
+def guarded_server() -> Iterator[Guard]:
     """Tie the server of this process, if Prefect started one, to the life of this process."""
     server = SubprocessASGIServer().server_process
-    if server is None:
-        yield
-        return
-    guard = subprocess.Popen(  # noqa: S603 -- our own text
-        [sys.executable, "-I", "-S", "-c", GUARD, str(server.pid)],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-    )
+    guard = Guard(server.pid if server else None)
+    before = {number: signal.signal(number, guard.stop) for number in SIGNALS}
+    watcher = None
+    if server:
+        watcher = subprocess.Popen(  # noqa: S603 -- our own text
+            [sys.executable, "-I", "-S", "-c", WATCHER, str(server.pid)],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
     try:
-        yield
+        yield guard
     finally:
-        guard.kill()
-        guard.communicate()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if watcher:
+            watcher.kill()
+            watcher.communicate()

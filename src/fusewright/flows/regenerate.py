@@ -18,7 +18,7 @@ from prefect.schedules import Cron
 from fusewright.config import Config
 from fusewright.configfile import make_config
 from fusewright.errors import UsageError
-from fusewright.flows.guard import guarded_server
+from fusewright.flows.guard import Guard, guarded_server
 from fusewright.flows.pipeline import BATCHED, Pipeline
 from fusewright.records import Record
 from fusewright.runfolder import RunFolder
@@ -27,19 +27,29 @@ from fusewright.runfolder import RunFolder
 @flow(name="regenerate", validate_parameters=False)
 def regenerate(run_dir: Path, config: Config) -> int:
     """Run every stage over *run_dir* until the target or a limit is met; returns the rows."""
-    with guarded_server(), RunFolder(run_dir, config) as run, Pipeline(run) as pipeline:
-        return run_pipeline(pipeline)
+    with (
+        guarded_server() as guard,
+        RunFolder(run_dir, config) as run,
+        Pipeline(run) as pipeline,
+    ):
+        return run_pipeline(pipeline, guard)
 
 
-def run_pipeline(pipeline: Pipeline) -> int:
+def run_pipeline(pipeline: Pipeline, guard: Guard) -> int:
     """Run every stage of *pipeline*, each piece of work a task."""
     pending: list[Sequence[Record]] = []
 
     @task(name="batch", task_run_name="{stage}-{number}", cache_policy=NO_CACHE)
     def decide(stage: str, number: int) -> None:  # noqa: ARG001 -- the number names the task run
-        pipeline.decide(stage, pending.pop())
+        with guard.working():
+            pipeline.decide(stage, pending.pop())
 
-    task(name="mine", cache_policy=NO_CACHE)(pipeline.mine)()
+    @task(name="mine", cache_policy=NO_CACHE)
+    def mine() -> None:
+        with guard.working():
+            pipeline.mine()
+
+    mine()
     for _ in pipeline.rounds():
         for stage in BATCHED:
             for number, batch in enumerate(pipeline.batches(stage)):

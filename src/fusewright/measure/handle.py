@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import secrets
 import signal
 import socket
 import time
@@ -24,20 +25,23 @@ class Handle:
     channel: socket.socket
     served: int = 0
     request: Message | None = None
+    token: str = ""
     phase: str = "build"
     since: float = field(default_factory=time.monotonic)
     _spent_s: dict[str, float] = field(default_factory=dict)
     _buffer: bytes = b""
 
     def send(self, request: Message) -> None:
-        """Give the worker its next request."""
+        """Give the worker its next request, with a token that its verdict has to bring back."""
         self.request = request
+        self.token = secrets.token_hex(8)
         self.served += 1
         self._spent_s = {}
         self.phase, self.since = "build", time.monotonic()
         # A worker that died unasked is noticed when its socket is read.
         with contextlib.suppress(OSError):
-            self.channel.sendall(json.dumps(request).encode() + b"\n")
+            line = json.dumps({**request, "token": self.token})
+            self.channel.sendall(line.encode() + b"\n")
 
     def enter(self, phase: str) -> None:
         """Let the clock of *phase* run; one that is entered again goes on where it stood."""
@@ -75,7 +79,10 @@ class Handle:
 
 
 def _parse(line: bytes) -> Message:
-    message = json.loads(line)
+    try:
+        message = json.loads(line)
+    except RecursionError as error:
+        raise ValueError("a message nested beyond reading") from error
     if not isinstance(message, dict):
         raise ValueError(f"a message of type {type(message).__name__}, expected an object")  # noqa: TRY004
     return message

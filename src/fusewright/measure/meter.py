@@ -67,12 +67,16 @@ class Supervised:
             yield self._record(by_key[verdict["key"]], verdict)
 
     def _record(self, problem: Problem, verdict: dict[str, Any]) -> Measurement | Rejection:
-        if "rejection" in verdict:
-            return Rejection.of(problem, "measure", **verdict["rejection"])
         device = self._supervisor.device
-        return Measurement(
-            problem=problem.key,
-            device=device["name"],
-            torch=device["torch"],
-            **verdict["measurement"],
-        )
+        try:
+            if "rejection" in verdict:
+                return Rejection.of(problem, "measure", **verdict["rejection"])
+            return Measurement(
+                problem=problem.key,
+                device=device["name"],
+                torch=device["torch"],
+                **verdict["measurement"],
+            )
+        except (TypeError, ValueError, KeyError) as error:
+            # A candidate can write to its worker's socket, though not much that makes sense.
+            return Rejection.of(problem, "measure", "crash", f"the worker sent garbage: {error}")

@@ -153,7 +153,7 @@ class Supervisor:
         for message in messages:
             if "phase" in message:
                 handle.enter(str(message["phase"]))
-            elif handle.request and ("measurement" in message or "rejection" in message):
+            elif handle.request and message.get("token") == handle.token:
                 yield {**message, "key": handle.request["key"], "request": handle.request}
                 handle.request = None
                 if message.get("last"):
@@ -260,4 +260,4 @@ class Supervisor:
 
 
 def _stripped(verdict: Message) -> Message:
-    return {name: value for name, value in verdict.items() if name not in ("request", "last")}
+    return {name: verdict[name] for name in ("key", "measurement", "rejection") if name in verdict}

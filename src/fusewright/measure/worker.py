@@ -93,7 +93,7 @@ def serve(channel: socket.socket, plan: Plan) -> None:
             bench.lease.release()
             bench.send({"peaks": dataclasses.asdict(peaks), "device": device.describe()})
             continue
-        verdict = examine(request, bench)
+        verdict = {**examine(request, bench), "token": request["token"]}
         bench.lease.release()
         # What a candidate left running would disturb the next one's timing.
         sandbox.kill_children()
