@@ -197,7 +197,7 @@ def test_fingerprints_that_were_made_here_keep_candidates_away(finished, tmp_pat
         (("audit", "nowhere"), "is no source"),
         (("audit", "other", "--window", "5"), "expected LO,HI"),
         (("publish", "--run", "nowhere", "--repo", "a/b"), "is no run folder"),
-        (("serve", "--cron", "whenever"), "expected `minute hour day month weekday`"),
+        (("serve", "--cron", "0 3 * * 1"), "serve needs a Prefect server"),
         (("frobnicate",), "frobnicate"),
         (("run", "--frobnicate"), "frobnicate"),
         (("judge",), "run"),

@@ -14,6 +14,7 @@ from typing import Any
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.schedules import Cron
+from prefect.settings import PREFECT_API_URL
 
 from fusewright.config import Config
 from fusewright.configfile import make_config
@@ -74,8 +75,13 @@ def serve(config: Config, cron: str) -> None:
     """Begin a run whenever *cron* says so, until interrupted; only one runs at a time.
 
     Raises:
-        UsageError: *cron* is no schedule.
+        UsageError: *cron* is no schedule, or there is no Prefect server, which begins the runs.
     """
+    if not PREFECT_API_URL.value():
+        raise UsageError(
+            "serve needs a Prefect server: start one with `prefect server start`, and set "
+            "PREFECT_API_URL to the address that it prints"
+        )
     parameters = {"settings": config.model_dump(mode="json")}
     try:
         schedule = Cron(cron)
