@@ -1,10 +1,22 @@
-# make install | run | test | check | clean
+# make install | run | test | check | bench | clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CONFIG ?= configs/quickstart.yaml
 
-.PHONY: install run test check clean
+# What `make bench` measures: N problems, SAMPLE of them again; KERNELBENCH=dir adds its level 2.
+DEVICE ?= $(if $(shell command -v nvidia-smi 2>/dev/null),cuda,cpu)
+ifeq ($(DEVICE),cuda)
+N ?= 1100
+SAMPLE ?= 200
+else
+N ?= 12
+SAMPLE ?= 6
+BENCH := --workers 2 --sequential 6
+endif
+BENCH_RUN := runs/bench/$(DEVICE)
+
+.PHONY: install run test check bench clean
 
 install: $(VENV)/installed
 
@@ -21,10 +33,17 @@ test: install
 	$(BIN)/pytest
 
 check: install
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+bench: install
+	$(BIN)/fusewright compose --run $(BENCH_RUN) --composer graph --n $(N) \
+	  --set "compose.composers=[{name: graph, settings: {device: $(DEVICE)}}]"
+	$(BIN)/python benchmarks/problems.py $(BENCH_RUN) runs/bench/$(DEVICE).jsonl $(N)
+	$(BIN)/python benchmarks/measuring.py --problems runs/bench/$(DEVICE).jsonl \
+	  --device $(DEVICE) --sample $(SAMPLE) $(BENCH) $(if $(KERNELBENCH),--kernelbench $(KERNELBENCH))
+
 clean:
-	rm -rf $(VENV) runs dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) runs dist benchmarks/raw .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

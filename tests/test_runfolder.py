@@ -65,6 +65,13 @@ def test_another_version_is_refused_and_leaves_the_folder_as_it_was(begun, name)
     assert snapshot(begun) == before
 
 
+def test_another_share_to_measure_again_goes_on_and_forgets_nothing(begun):
+    config = override(load_config(None), ["measure.remeasure_fraction=0.5"])
+    with RunFolder(begun, config) as run:
+        assert run.ledger.decided("judge") == {"a"}
+    assert read_config(begun) == config
+
+
 def test_a_folder_of_other_files_is_refused(tmp_path):
     (tmp_path / "thesis.txt").write_text("do not lose me")
 

@@ -63,7 +63,12 @@ def measured_filters(config: Config) -> list[MeasuredFilter]:
 
 def meter(config: Config) -> Any:
     """The meter that the config describes: a context manager with the method of `Meter`."""
-    wanted = Plugin(name=config.measure.meter, settings={"settings": config.measure})
+    measure, judge = config.measure, config.judge
+    if measure.window_ms:
+        low, high = measure.window_ms
+        window_ms = (min(low, judge.min_eager_ms), max(high, judge.max_eager_ms))
+        measure = measure.model_copy(update={"window_ms": window_ms})
+    wanted = Plugin(name=measure.meter, settings={"settings": measure})
     made = plugin("meters", wanted)
     registry.require(made, "measure")
     return made

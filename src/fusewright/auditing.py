@@ -83,7 +83,7 @@ def audit(
         UsageError: There is no such source, or it holds no code.
     """
     # A stranger's problems get a fresh process each.
-    measuring = {"device": device, "max_spread": None, "recycle_after": 1}
+    measuring = {"device": device, "max_spread": None, "recycle_after": 1, "window_ms": None}
     config = make_config({"name": "audit", "measure": measuring}, "audit")
     findings = [Finding(name, problem) for name, problem in read_source(source)]
     filters = assemble.problem_filters(config)

@@ -9,6 +9,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     model_validator,
@@ -96,24 +97,36 @@ class MeasureSettings(Settings):
     """Entry point of the meter, or the path of a Python file that defines `meter`."""
     device: Literal["cpu", "cuda"] = "cuda"
     """Device that runs the candidates."""
+    devices: tuple[NonNegativeInt, ...] = Field((0,), min_length=1)
+    """Numbers of the devices, among those that are visible; each has its own workers."""
     workers: PositiveInt | None = None
-    """Worker processes; null takes one a core, less two, at least one."""
+    """Worker processes a device; null shares the cores, less two, among the devices."""
     recycle_after: PositiveInt = 100
     """Candidates after which a worker is replaced by a fresh fork."""
     memory_gb: PositiveFloat = 8.0
     """Host memory that one worker may hold before it is an `out_of_memory`, GB."""
     deadlines: Deadlines = Deadlines()
     """Longest time of each phase."""
-    warmup_ms: PositiveFloat = 20.0
+    isolation: Literal["best", "required"] = "best"
+    """Whether to go on, with a warning, where this machine cannot confine candidates in full."""
+    window_ms: tuple[PositiveFloat, PositiveFloat] | None = (1.0, 100.0)
+    """Eager times, milliseconds, worth compiling for, besides those that `judge` asks for: a first
+    look that is a quarter outside of them ends in `too_easy` or `too_slow`; null compiles all."""
+    canary_s: PositiveFloat | None = 60.0
+    """Seconds between timings of work that never changes; where two of them differ by over 2 %,
+    what was measured in between is measured again. On a GPU only; null does without."""
+    warmup_ms: PositiveFloat = 10.0
     """Least time each callable runs before it is timed, milliseconds."""
-    budget_ms: PositiveFloat = 100.0
-    """Timed repetitions of one callable fill about this long, milliseconds."""
-    min_repetitions: PositiveInt = 7
-    """Fewest timed repetitions of one callable."""
+    budget_ms: PositiveFloat = 12.0
+    """Timed repetitions of one callable fill about this long in one round, milliseconds."""
+    min_repetitions: PositiveInt = 4
+    """Fewest timed repetitions of one callable in one round."""
     max_repetitions: PositiveInt = 50
     """Most timed repetitions of one callable in one round."""
     max_spread: PositiveFloat | None = 0.1
     """Interquartile range over median above which a timing is `noisy_timing`; null accepts any."""
+    remeasure_fraction: float = Field(0.03, ge=0.0, le=1.0)
+    """Share of what was measured that is measured again, alone; 0 turns it off."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

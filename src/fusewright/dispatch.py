@@ -26,7 +26,7 @@ class CountingMode(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         result = func(*args, **kwargs)
-        if func.is_view or func._overloadpacket.__name__ in CREATION:  # noqa: SLF001
+        if not _is_kernel(func):
             return result
         self.kernels += 1
         self.flops += _flops(func._overloadpacket, args, kwargs, result)  # noqa: SLF001
@@ -46,6 +46,12 @@ class CountingMode(TorchDispatchMode):
     def _drop(self, identity: int, size_bytes: int) -> None:
         self._seen.discard(identity)
         self._live_bytes -= size_bytes
+
+
+def _is_kernel(func: Any) -> bool:
+    # Tensors without data are asked by way of operators for what others hold in a field: `prim`.
+    silent = func.is_view or func.namespace == "prim"
+    return not silent and func._overloadpacket.__name__ not in CREATION  # noqa: SLF001
 
 
 def _flops(packet: Any, args: Any, kwargs: Any, result: Any) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fusewright.errors import MeasureError
+from fusewright.measure.isolation import PROMISES, Isolation
 from fusewright.measure.plan import Plan
 from fusewright.measure.supervisor import Supervisor
 
@@ -50,13 +51,18 @@ def _device(kind: str, failed: Literal["missing", "absent"]) -> list[Diagnosis]:
     try:
         with Supervisor(Plan(device=kind)) as supervisor:
             peaks, name = supervisor.peaks, supervisor.device["name"]
-            isolated = supervisor.network_cut
+            isolation = supervisor.isolation
     except MeasureError as error:
         return [Diagnosis(kind, failed, str(error))]
     reached = f"{peaks['bytes_per_s'] / 1e9:.0f} GB/s, {peaks['flops_per_s'] / 1e9:.0f} GFLOP/s"
+    return [Diagnosis(kind, "ok", f"{name}: {reached}"), *_isolation(kind, isolation)]
+
+
+def _isolation(kind: str, isolation: Isolation) -> list[Diagnosis]:
+    """Say of each isolation on the device of that *kind* whether it holds."""
     return [
-        Diagnosis(kind, "ok", f"{name}: {reached}"),
-        Diagnosis("network isolation", "ok", "candidates have no network")
-        if isolated
-        else Diagnosis("network isolation", "absent", "this user may not unshare the network"),
+        Diagnosis(f"{kind}: {name}", "ok", promise.holds)
+        if isolation.get(name)
+        else Diagnosis(f"{kind}: {name}", "absent", f"it takes {promise.takes}")
+        for name, promise in PROMISES.items()
     ]

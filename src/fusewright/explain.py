@@ -6,11 +6,12 @@ from fusewright.errors import UsageError
 from fusewright.ledger import Ledger
 from fusewright.records import Problem, Rejection
 
-STAGES = ("compose", "screen", "measure", "judge", "select")
+STAGES = ("compose", "screen", "measure", "remeasure", "judge", "select")
 SHOWN_FACTS = {
     "compose": ("composer", "model", "seed"),
     "screen": ("nearest_benchmark", "benchmark_similarity", "nearest_row", "row_similarity"),
     "measure": ("device", "eager", "compiled", "sol_ms", "bound", "graph_breaks", "params"),
+    "remeasure": ("eager", "compiled"),
 }
 """What a stage learnt of a candidate that it kept, worth a look."""
 

@@ -1,11 +1,12 @@
 """What a plug-in implements: a name and one method.
 
 A frozen dataclass satisfies each of these without inheriting from anything; its fields are its
-settings. `Remembering` is the one extra that a filter with a memory (duplicates) offers.
+settings. Two extras are optional: `Remembering`, for a filter with a memory (duplicates), and
+`Remeasuring`, for a meter that can say how well its timings come again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 from fusewright.records import Measurement, Operator, Problem, Rejection
 
@@ -43,6 +44,15 @@ class Meter(Named, Protocol):
 
     def measure(self, problems: Sequence[Problem]) -> Iterator[Measurement | Rejection]:
         """Yield one verdict a problem, in the order in which they are decided."""
+        ...
+
+
+@runtime_checkable
+class Remeasuring(Protocol):
+    """A meter that can measure again, alone; without it a run has no fidelity figures."""
+
+    def remeasure(self, problems: Sequence[Problem]) -> Iterator[Measurement | Rejection]:
+        """Yield a second verdict a problem: alone on the device, in a process that is new to it."""
         ...
 
 

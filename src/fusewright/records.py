@@ -179,6 +179,10 @@ class Measurement(Record):
     """Which limit is nearest: bytes, FLOPs, or the cost of launching."""
     tolerance: float
     """Absolute and relative tolerance of the checks, by dtype."""
+    sm_mhz: int | None = None
+    """Clock of the GPU's multiprocessors right after the timing, MHz; null where it is not told."""
+    throttles: tuple[str, ...] = ()
+    """What held the clocks down at that moment: `power_cap`, `thermal` and the like."""
     compile_error_ratio: float | None = None
     """Error of compiled over error of eager, each against float64; null without a reference."""
 

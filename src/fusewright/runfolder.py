@@ -23,6 +23,8 @@ from fusewright.ledger import Ledger
 
 JUDGING = ("judge", "select", "release", "limits")
 """Sections that may change without measuring anything again."""
+FREE = ("measure.remeasure_fraction",)
+"""Settings that may change from sitting to sitting: nothing decided so far depends on them."""
 RUN_FILE = "run.yaml"
 
 
@@ -197,7 +199,7 @@ def _require_versions(path: Path, found: dict[str, Any]) -> None:
 def _require_config(path: Path, begun: Config, config: Config, *, rejudge: bool) -> bool:
     """Return whether the configs differ, in a way that is allowed."""
     before, now = _flat(begun), _flat(config)
-    changed = [name for name in now if now[name] != before.get(name)]
+    changed = [name for name in now if now[name] != before.get(name) and name not in FREE]
     if not changed:
         return False
     name = next((n for n in changed if n.split(".")[0] not in JUDGING), changed[0])

@@ -1,13 +1,13 @@
 """What each batched stage does to its inputs, made from the config and the ledger."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fusewright import assemble
 from fusewright.config import Config
 from fusewright.filters.screen import Screen
 from fusewright.ledger import Ledger
-from fusewright.protocols import Meter
+from fusewright.protocols import Meter, Remeasuring
 from fusewright.records import (
     Draw,
     Measurement,
@@ -45,12 +45,22 @@ def screen_step(config: Config, ledger: Ledger) -> Step[Problem]:
 
 def measure_step(meter: Meter) -> Step[Problem]:
     """Run problems on the device."""
+    return _by_subject(meter.measure)
 
-    def measure(problems: Sequence[Problem]) -> Iterator[Verdict]:
-        for verdict in meter.measure(problems):
+
+def remeasure_step(meter: Remeasuring) -> Step[Problem]:
+    """Run problems that were measured again, each alone on the device."""
+    return _by_subject(meter.remeasure)
+
+
+def _by_subject(
+    measure: Callable[[Sequence[Problem]], Iterator[Measurement | Rejection]],
+) -> Step[Problem]:
+    def step(problems: Sequence[Problem]) -> Iterator[Verdict]:
+        for verdict in measure(problems):
             yield subject_of(verdict), verdict
 
-    return measure
+    return step
 
 
 def subject_of(verdict: Measurement | Rejection) -> str:

@@ -145,6 +145,21 @@ def test_explain_tells_the_life_of_a_candidate_by_key_and_by_row(finished):
     assert "class Model" in done.stdout
 
 
+def test_measuring_again_takes_another_share_and_explain_shows_it(finished, tmp_path):
+    folder, _ = finished
+    run = copy_of(folder / "runs/small", tmp_path / "run")
+    done = fusewright("measure", "--run", run, "--set", "measure.remeasure_fraction=1", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    ledger = Ledger(run)
+    assert ledger.tally("remeasure").inputs == ledger.tally("measure").kept
+
+    key = next(iter(ledger.decided("remeasure")))
+    assert "remeasure" in fusewright("explain", key, "--run", run).stdout
+    assert fusewright("release", "--run", run, cwd=folder).returncode == 0
+    manifest = json.loads((run / "release" / "stats" / "manifest.json").read_text())
+    assert manifest["fidelity"]["eager"]["rows"] == ledger.tally("remeasure").kept
+
+
 def test_json_has_standard_output_to_itself(finished):
     folder, _ = finished
     source = folder / "plugins" / "source.py"

@@ -6,6 +6,7 @@ import pytest
 
 from fusewright.dashboard import build
 from fusewright.ledger import Ledger
+from fusewright.publish.fidelity import figures
 from fusewright.records import Measurement, Node, Operator, Passed, Problem, Rejection, Screening
 from fusewright.testing import RELU_MEAN, make_measurement, make_problem
 
@@ -44,6 +45,26 @@ def test_the_headline_gives_seven_figures(make_run, parse):
         "median speed-up": "2.5",
         "device": "fake",
     }
+
+
+def test_what_was_timed_again_is_a_line_on_the_page(make_run):
+    differences = {"eager": [0.0012], "compiled": [0.034]}
+    again = {"fraction": 0.1, "sampled": 2} | figures(differences, {"timeout": 1})
+    html = " ".join(build(make_run(), "run", fidelity=again).split())
+    assert "Of 2 drawn by hash, 1 were timed again" in html
+    assert "eager came within 0.12% for half of them" in html
+    assert "compiled came within 3.40% for half of them" in html
+
+
+def test_a_sample_that_was_turned_away_whole_claims_no_closeness(make_run):
+    again = {"sampled": 1} | figures({"eager": [], "compiled": []}, {"timeout": 1})
+    html = build(make_run(), "run", fidelity=again)
+    assert "0 were timed again" in html
+    assert "came within" not in html
+
+
+def test_a_run_that_was_measured_once_has_no_such_line(make_run, parse):
+    assert parse(build(make_run(), "run")).having("data-fidelity") == []
 
 
 def test_every_chart_of_a_whole_run_has_a_specification(make_run, parse):

@@ -56,7 +56,11 @@ def small_config(folder: Path, **sections: Any) -> Config:
         "name": "small",
         "mine": {"sources": [{"name": str(folder / "source.py")}]},
         "compose": {"batch": 8, "composers": [{"name": "graph", "settings": {"device": "cpu"}}]},
-        "measure": {"meter": str(folder / "meter.py"), "device": "cpu"},
+        "measure": {
+            "meter": str(folder / "meter.py"),
+            "device": "cpu",
+            "remeasure_fraction": 0.4,
+        },
         "judge": {"min_eager_ms": 1, "max_eager_ms": 50, "min_headroom": None},
         "select": {"target": 20},
         "limits": {"candidates": 80},

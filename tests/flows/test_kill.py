@@ -15,7 +15,7 @@ from fusewright.ledger import Ledger
 
 from .runs import ids_of, small_config, verdicts_of
 
-EVERY = ("draw", *STAGES)
+EVERY = ("draw", *STAGES, "remeasure")
 
 
 def start(folder, config_file):
@@ -59,6 +59,7 @@ def config_file(mined, tmp_path_factory):
         folder / "plugins",
         measure={
             "device": "cpu", "workers": 2, "max_spread": None, "budget_ms": 5, "warmup_ms": 1,
+            "remeasure_fraction": 0.4,
         },
         judge={"min_eager_ms": 0.001, "max_eager_ms": 10_000, "min_headroom": None},
         select={"target": 8, "runtime_strata": False},

@@ -15,8 +15,8 @@ import pytest
 from fusewright.config import LimitSettings
 from fusewright.configfile import override
 from fusewright.errors import LedgerError, PluginError, RunFolderError
-from fusewright.flows.pipeline import BATCHED, STAGES, Pipeline, shared_out
-from fusewright.flows.rounds import LEAST_ROUND, next_round
+from fusewright.flows.pipeline import BATCHED, STAGES, Pipeline
+from fusewright.flows.rounds import LEAST_ROUND, next_round, shared_out
 from fusewright.ledger import Ledger
 from fusewright.records import Passed, Rejection
 from fusewright.runfolder import RunFolder
@@ -24,7 +24,7 @@ from fusewright.testing import make_problem
 
 from .runs import copy_of, files_of, funnel_of, ids_of, small_config, verdicts_of
 
-EVERY = ("draw", *STAGES)
+EVERY = ("draw", *STAGES, "remeasure")
 RUN = """
     from pathlib import Path
     from fusewright.flows.pipeline import BATCHED, Pipeline
@@ -36,6 +36,7 @@ RUN = """
         for _ in pipeline.rounds():
             for stage in BATCHED:
                 pipeline.decide_all(stage)
+        pipeline.decide_all("remeasure")
         pipeline.select()
         pipeline.release()
 """
@@ -48,6 +49,7 @@ def run_whole(folder, config):
         for _ in pipeline.rounds():
             for stage in BATCHED:
                 pipeline.decide_all(stage)
+        pipeline.decide_all("remeasure")
         rows = pipeline.select()
         pipeline.release()
     return rows

@@ -4,6 +4,8 @@ import math
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fusewright.measure import checks
 
@@ -147,3 +149,114 @@ def test_an_infinite_error_is_a_mismatch_that_json_can_hold():
     assert finding.reason == "compile_mismatch"
     assert finding.value is None
     assert ratio is None
+
+
+scales = st.floats(-44.0, 38.0).map(lambda exponent: 10.0**exponent)
+dtypes = st.sampled_from([torch.float32, torch.float16, torch.bfloat16, torch.float64])
+
+
+@settings(deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    size=st.sampled_from([1, 10, 2000]),
+    dtype=dtypes,
+    scale=scales,
+    errors=st.tuples(st.floats(-7.0, 0.0), st.floats(-7.0, 3.0)),
+)
+def test_what_is_near_eager_passes_whatever_float64_gives(seed, size, dtype, scale, errors):
+    apart, away = (10.0**exponent for exponent in errors)
+    noise = torch.Generator().manual_seed(seed)
+
+    def draw():
+        return torch.randn(size, dtype=torch.float64, generator=noise)
+
+    exact = draw()
+    compiled = (scale * (exact + apart * draw())).to(dtype)
+    eager, reference = (scale * exact).to(dtype), scale * (exact + away * draw())
+    if torch.isfinite(eager).all() and checks.near(eager, compiled, TOLERANCE):
+        finding, _ = checks.mismatch([eager], [compiled], [reference], TOLERANCE)
+        assert finding is None
+
+
+@pytest.mark.parametrize(("by", "near"), [(0.89e-4, True), (0.91e-4, False)])
+def test_near_is_nine_tenths_of_a_tenth_of_the_tolerance(by, near):
+    eager = ramp().double()
+
+    assert checks.near(eager, eager * (1 + by), TOLERANCE) == near
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [1e-30, 3e4],
+    ids=["squares that vanish", "a norm beyond the largest float16"],
+)
+def test_a_norm_that_its_dtype_cannot_hold_makes_nothing_near(scale):
+    dtype = torch.float16 if scale > 1 else torch.float32
+    eager = torch.full((2000,), scale).to(dtype)
+
+    assert checks.near(eager, eager.clone(), TOLERANCE)
+    assert not checks.near(eager, eager / 2, TOLERANCE)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_not_finite_is_near_nothing(value):
+    compiled = ramp()
+    compiled[0] = value
+
+    assert not checks.near(ramp(), compiled, TOLERANCE)
+
+
+def test_integers_and_other_shapes_are_near_when_they_are_equal():
+    whole = torch.arange(5)
+
+    assert checks.near(whole, whole.clone(), TOLERANCE)
+    assert not checks.near(whole, whole + 1, TOLERANCE)
+    assert not checks.near(ramp(5), ramp(1), TOLERANCE)
+
+
+MANY = 2 * checks.SAMPLE + 1
+GENERATOR = torch.Generator().manual_seed(0)
+
+
+def scattered(share):
+    """Many elements of which a random *share* have moved."""
+    return (torch.rand(MANY, generator=GENERATOR) < share).float()
+
+
+def in_one_place(share):
+    """Many elements of which the first *share* have moved."""
+    tensor = torch.zeros(MANY)
+    tensor[: int(share * MANY)] = 1.0
+    return tensor
+
+
+@pytest.mark.parametrize("place", [scattered, in_one_place])
+@pytest.mark.parametrize("share", [0.0, 0.009, 0.011, 0.019, 0.021, 0.5])
+def test_a_sample_of_many_elements_comes_to_the_verdict_of_all_of_them(place, share):
+    base, other = [torch.zeros(MANY)], [place(share)]
+    certain = checks.moved_for_certain(base, other, TOLERANCE)
+    all_of_them = checks.moved(base, other, TOLERANCE)
+
+    assert (certain < checks.UNMOVED) == (all_of_them < checks.UNMOVED)
+
+
+def test_only_what_a_sample_leaves_in_doubt_is_looked_at_in_full(monkeypatch):
+    looked_at = []
+    moved = checks.moved
+
+    def counting(first, second, tolerance):
+        looked_at.append(sum(t.numel() for t in first))
+        return moved(first, second, tolerance)
+
+    monkeypatch.setattr(checks, "moved", counting)
+    base = [torch.zeros(MANY)]
+    checks.moved_for_certain(base, [in_one_place(0.5)], TOLERANCE)
+    checks.moved_for_certain(base, [in_one_place(0.019)], TOLERANCE)
+    sample, doubtful, whole = looked_at
+
+    assert sample == doubtful < checks.SAMPLE
+    assert whole == MANY
+
+
+def test_outputs_of_other_shapes_have_moved_however_many_they_are():
+    assert checks.moved_for_certain([torch.zeros(MANY)], [torch.zeros(MANY, 1)], TOLERANCE) == 1.0

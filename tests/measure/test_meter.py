@@ -176,6 +176,16 @@ def test_two_inputs_and_a_branch_are_seen_in_the_graph(verdicts):
     ]
 
 
+def test_measuring_again_gives_a_second_verdict_of_each(meter):
+    sound, broken = make_problem(RELU_MEAN), make_problem(program("return x @ x"))
+    (first,) = meter.measure([sound])
+    again, turned = meter.remeasure([sound, broken])
+
+    assert (again.problem, again.graph) == (first.problem, first.graph)
+    assert again.eager != first.eager
+    assert (turned.subject, turned.reason) == (broken.key, "forward_error")
+
+
 def test_a_hang_is_tried_again_alone_and_is_then_a_time_out():
     deadlines = SETTINGS.deadlines.model_copy(update={"eager_s": 0.7})
     settings = SETTINGS.model_copy(update={"deadlines": deadlines, "workers": 1})
@@ -289,19 +299,24 @@ def test_a_forged_line_decides_nothing(line, reason):
 def test_candidates_see_no_secret_no_home_and_no_network(monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     peek = program(
-        "import os, socket\n"
-        "raise ValueError(os.environ.get('HF_TOKEN'), os.environ['HOME'], os.getcwd(),"
-        " [name for _, name in socket.if_nameindex()])"
+        "import os, pathlib, socket\n"
+        "def outcome(attempt, *words):\n"
+        "    try:\n"
+        "        return bool(attempt(*words))\n"
+        "    except OSError:\n"
+        "        return 'refused'\n"
+        "environment = pathlib.Path(f'/proc/{os.getppid()}/environ')\n"
+        "raise ValueError(os.environ.get('HF_TOKEN'), outcome(socket.socket),"
+        f" outcome(os.listdir, {str(Path.home())!r}), outcome(environment.read_bytes))"
     )
     settings = SETTINGS.model_copy(update={"workers": 1})
     with Supervised(settings) as meter:
         (verdict,) = meter.measure([make_problem(peek)])
-        cut = meter._supervisor.network_cut
+        isolation = meter._supervisor.isolation
+    if not (isolation["network"] and isolation["environment"]):
+        pytest.skip("this kernel isolates no candidate")
 
-    assert "hf_secret" not in verdict.detail
-    assert verdict.detail.startswith("ValueError: (None, '")
-    assert str(Path.home()) not in verdict.detail
-    assert ("['lo']" in verdict.detail) == cut
+    assert verdict.detail == "ValueError: (None, 'refused', 'refused', 'refused')"
 
 
 def test_workers_are_replaced_after_their_share_of_candidates():

@@ -6,6 +6,7 @@ import yaml
 from fusewright.config import describe
 from fusewright.configfile import make_config
 from fusewright.publish.card import front_matter, render_card
+from fusewright.publish.fidelity import figures
 from fusewright.publish.rows import RejectedRow, Row
 from fusewright.publish.stats import manifest
 
@@ -26,18 +27,29 @@ FUNNEL = {
         {"stage": "release", "inputs": 2, "kept": 2, "rejected": {}},
     ]
 }
-FACTS = {"fusewright": "0.1.0", "python": "3.11.7", "torch": "2.13.0", "commit": "abc123"}
+FIDELITY = {"fraction": 0.03, "sampled": 600} | figures(
+    {"eager": [n / 60_000 for n in range(598)], "compiled": [n / 20_000 for n in range(598)]},
+    {"noisy_timing": 1, "timeout": 1},
+)
+FACTS = {
+    "fusewright": "0.1.0",
+    "python": "3.11.7",
+    "torch": "2.13.0",
+    "commit": "abc123",
+    "fidelity": FIDELITY,
+}
 
 
 @pytest.fixture
 def card(new_row):
     """Render the card of two rows under given settings."""
 
-    def render(rows=None, **settings):
+    def render(rows=None, fidelity=FIDELITY, **settings):
         config = make_config({"select": {"target": 2}} | settings, "test")
         if rows is None:
             rows = [new_row(1), new_row(2, eager_ms=70.0, speedup=1.25, branching=True)]
-        made = manifest(config, rows, 13, FACTS) | {"config_hash": "0123456789abcdef"}
+        made = manifest(config, rows, 13, FACTS | {"fidelity": fidelity})
+        made["config_hash"] = "0123456789abcdef"
         return render_card(rows, config, FUNNEL, made)
 
     return render
@@ -148,3 +160,25 @@ def test_an_empty_release_has_a_card_too(card):
     text = card([])
     assert text.startswith("---\n")
     assert "## What is in it" not in text
+
+
+def test_a_run_that_was_measured_once_says_so_and_shows_no_table(card):
+    text = card(fidelity=None)
+    assert "no share of the rows was measured again" in text
+    assert "How well the times come again" not in text
+
+
+def test_each_gate_says_whether_it_held(card):
+    few = {"fraction": 0.03, "sampled": 2} | figures({"eager": [0.01], "compiled": [0.0]}, {})
+    text = card(fidelity=few)
+    assert "0.5 % at p50: **not held**, 2 % at p90: held, 5 % at p99: not judged under 500" in text
+
+
+def test_a_sample_that_was_turned_away_whole_has_empty_cells(card):
+    none = {"fraction": 0.03, "sampled": 1} | figures({"eager": [], "compiled": []}, {"timeout": 1})
+    assert "| eager | 0 |  |  |  |  |  |" in card(fidelity=none)
+
+
+def test_a_plugin_that_measured_again_is_not_said_to_do_it_as_ours(card):
+    assert "in a process that was new to it" in card()
+    assert "in a process that was new to it" not in card(measure={"meter": "fake"})

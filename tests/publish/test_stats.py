@@ -81,6 +81,7 @@ def test_the_manifest_says_what_the_release_was_made_from(new_row):
     assert made["measured_with"] == {"torch 2.13.0": 2}
     assert made["devices"] == {"fake": 1, "other": 1}
     assert made["counts"] == {"rows": 2, "rejected": 7}
+    assert made["fidelity"] is None
     assert made["licenses"] == {"BSD-3-Clause": 2, "MIT": 1}
 
 
@@ -88,6 +89,12 @@ def test_the_manifest_does_not_know_when_it_was_made(new_row):
     config = make_config({}, "test")
     later = FACTS | {"started": "2026-12-01T12:00:00+00:00"}
     assert manifest(config, [new_row()], 0, FACTS) == manifest(config, [new_row()], 0, later)
+
+
+def test_the_manifest_has_the_fidelity_as_it_was_found(new_row):
+    facts = FACTS | {"fidelity": {"fraction": 0.03}}
+    made = manifest(make_config({}, "test"), [new_row()], 0, facts)
+    assert made["fidelity"] == {"fraction": 0.03}
 
 
 def test_operators_are_counted_in_all_their_uses_most_used_first(new_row):

@@ -80,12 +80,15 @@ def dashboard(
         serve: Serve the page on loopback afterwards, until interrupted.
     """
     from fusewright.dashboard import build  # loads the chart libraries
+    from fusewright.publish.fidelity import of_run  # loads numpy
 
     config = read_config(run_dir)
     path = out_file or run_dir / "release" / "dashboard.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     window_ms = (config.judge.min_eager_ms, config.judge.max_eager_ms)
-    page = build(Ledger(run_dir), config.release.title, window_ms)
+    ledger = Ledger(run_dir)
+    again = of_run(ledger, config.measure.remeasure_fraction)
+    page = build(ledger, config.release.title, window_ms, again)
     path.write_text(page)
     out.print(str(path), soft_wrap=True)
     if serve:

@@ -118,7 +118,20 @@ def _stage_command(stage: str, sentence: str) -> Callable[..., None]:
 screen = _stage_command(
     "screen", "Turn away, by text alone, what is broken, copied or contaminated."
 )
-measure = _stage_command("measure", "Run the candidates on the device.")
+
+
+def measure(*, run_dir: RunDir, sets: Sets = ()) -> None:
+    """Run the candidates on the device, and then a sample of them again, alone.
+
+    Args:
+        run_dir: Folder of the run.
+        sets: `measure.remeasure_fraction=SHARE`, to make the sample larger or smaller.
+    """
+    require_run(run_dir)
+    with opened(run_dir, sets=sets) as pipeline:
+        for stage in ("measure", "remeasure"):
+            pipeline.decide_all(stage)
+            print_stage(stage, pipeline.ledger.tally(stage))
 
 
 def judge(*, run_dir: RunDir, config: ConfigFile = None, sets: Sets = ()) -> None:

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from decimal import Decimal
 from importlib import resources
+from typing import Any
 
 import jinja2
 import vl_convert
@@ -23,11 +24,17 @@ from fusewright.ledger import Ledger
 UNKNOWN = "\N{EN DASH}"
 
 
-def build(ledger: Ledger, title: str, window_ms: tuple[float, float] | None = None) -> str:
+def build(
+    ledger: Ledger,
+    title: str,
+    window_ms: tuple[float, float] | None = None,
+    fidelity: Mapping[str, Any] | None = None,
+) -> str:
     """Render the page of the run in *ledger* under *title*.
 
     *window_ms* is the eager time that the judge accepts; without it, the limits that its
-    rejections name are drawn. The same ledger gives the same bytes.
+    rejections name are drawn. *fidelity* is what the manifest says of the timings that were taken
+    again. The same ledger gives the same bytes.
     """
     run = Run(ledger)
     window = window_ms or (run.limit("judge", "too_easy"), run.limit("judge", "too_slow"))
@@ -37,6 +44,7 @@ def build(ledger: Ledger, title: str, window_ms: tuple[float, float] | None = No
         run=run,
         samples=take(run),
         window=window,
+        fidelity=fidelity,
         specs=_specs(run, window),
         about=STAGES,
         inputs={stage.name: stage.inputs for stage in run.stages},
@@ -61,7 +69,8 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters |= {"figure": _figure, "percent": _percent, "whole": _whole}
+    environment.filters |= {"figure": _figure, "whole": _whole}
+    environment.filters |= {"percent": _percent, "finely": _finely}
     return environment.from_string(_asset("page.html.jinja"))
 
 
@@ -91,6 +100,10 @@ def _figure(value: float | None) -> str:
     if value is None:
         return UNKNOWN
     return format(Decimal(f"{value:.3g}"), ",f")
+
+
+def _finely(value: float) -> str:
+    return f"{value:.2%}"
 
 
 def _percent(value: float | None) -> str:

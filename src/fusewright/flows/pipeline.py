@@ -9,17 +9,17 @@ import itertools
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, Self, cast
+from functools import cached_property
+from typing import Any, Self
 
 import polars as pl
 
 from fusewright import assemble, dashboard
-from fusewright.config import ComposerShare
-from fusewright.flows.rounds import next_round
+from fusewright.flows.rounds import next_round, shared_out
 from fusewright.ledger import write_atomic
 from fusewright.operators.mine import mine
-from fusewright.protocols import Meter
-from fusewright.publish import stats
+from fusewright.protocols import Remeasuring
+from fusewright.publish import fidelity, stats
 from fusewright.publish.release import Release, write_release
 from fusewright.publish.rows import RejectedRow, Row, make_rejected, make_row
 from fusewright.publish.select import Candidate, select
@@ -27,7 +27,13 @@ from fusewright.records import Draw, Measurement, Operator, Passed, Problem, Rec
 from fusewright.runfolder import RunFolder
 from fusewright.schema import schema_of
 from fusewright.stage import Step, run_stage
-from fusewright.steps import compose_step, judge_step, measure_step, screen_step
+from fusewright.steps import (
+    compose_step,
+    judge_step,
+    measure_step,
+    remeasure_step,
+    screen_step,
+)
 
 STAGES = stats.STAGES
 BATCHED = ("compose", "screen", "measure", "judge")
@@ -36,6 +42,7 @@ KEPT: dict[str, type[Record]] = {
     "compose": Problem,
     "screen": Screening,
     "measure": Measurement,
+    fidelity.STAGE: Measurement,
     "judge": Passed,
 }
 """What each batched stage keeps. The inputs of compose lie in the ledger as `draw`."""
@@ -94,6 +101,8 @@ class Pipeline:
 
     def inputs(self, stage: str) -> list[Record]:
         """Everything that *stage* must give a verdict on, in the order of the draws."""
+        if stage == fidelity.STAGE:
+            return self._sample()
         if stage == "compose":
             return list(self.ledger.kept("draw", Draw))
         problems = list(self.ledger.kept("compose", Problem))
@@ -119,7 +128,11 @@ class Pipeline:
 
     def finish(self, stage: str) -> None:
         """Check conservation of *stage* and say what became of its inputs."""
-        self._conserve(stage, [record.key for record in self.inputs(stage)])
+        inputs = [record.key for record in self.inputs(stage)]
+        if stage == fidelity.STAGE:
+            # A sample that was larger in an earlier sitting leaves verdicts beside today's.
+            inputs += self.ledger.decided(stage).difference(inputs)
+        self._conserve(stage, inputs)
 
     def decide_all(self, stage: str) -> None:
         """Decide all that is pending in *stage*, and check it."""
@@ -140,9 +153,10 @@ class Pipeline:
         config, rows = self.run.config, self._rows()
         kept = [rows[passed.problem] for passed in self.ledger.kept("select", Passed)]
         window_ms = (config.judge.min_eager_ms, config.judge.max_eager_ms)
-        page = dashboard.build(self.ledger, config.release.title, window_ms)
+        again = fidelity.of_run(self.ledger, config.measure.remeasure_fraction)
+        page = dashboard.build(self.ledger, config.release.title, window_ms, again)
         funnel = stats.funnel(self.ledger, STAGES, len(kept))
-        facts = {**self.run.facts, "device": self.run.device}
+        facts = {**self.run.facts, "device": self.run.device, "fidelity": again}
         made = Release(kept, self._rejected(), funnel, facts, config, {"dashboard.html": page})
         write_release(self.run.release, made)
 
@@ -153,14 +167,31 @@ class Pipeline:
         if stage == "screen":
             return screen_step(config, self.ledger)
         if stage == "measure":
-            return measure_step(self._start_meter())
+            return measure_step(self._started)
+        if stage == fidelity.STAGE:
+            return remeasure_step(self._started)
         return judge_step(config, self.ledger)
 
-    def _start_meter(self) -> Meter:
-        meter = self._open.enter_context(assemble.meter(self.run.config))
+    @cached_property
+    def _meter(self) -> Any:
+        """The meter of the config, at rest."""
+        return assemble.meter(self.run.config)
+
+    @cached_property
+    def _started(self) -> Any:
+        """The meter, which runs until the pipeline is closed."""
+        meter = self._open.enter_context(self._meter)
         if device := getattr(meter, "device", None):
             meter.draw_rooflines_with(self.run.same_device(device)["peaks"])
-        return cast("Meter", meter)
+        return meter
+
+    def _sample(self) -> list[Record]:
+        """What was measured and is to be measured again, if the meter can."""
+        fraction = self.run.config.measure.remeasure_fraction
+        if not fraction or not isinstance(self._meter, Remeasuring):
+            return []
+        measured = self.inputs("judge")
+        return [problem for problem in measured if fidelity.in_sample(problem.key, fraction)]
 
     def _draw_round(self, number: int) -> bool:
         config = self.run.config
@@ -217,17 +248,3 @@ def by_name(operators: Sequence[Operator]) -> dict[str, Operator]:
     """Operators by name and by alias; a name goes before another's alias."""
     named = {alias: operator for operator in operators for alias in operator.aliases}
     return named | {operator.name: operator for operator in operators}
-
-
-def shared_out(composers: Sequence[ComposerShare], seed: int, size: int) -> list[Draw]:
-    """Draw *size* problems, seeds counting up, each composer getting its share of every stretch."""
-    total = sum(composer.share for composer in composers)
-    owed = dict.fromkeys((composer.name for composer in composers), 0.0)
-    draws = []
-    for index in range(size):
-        for composer in composers:
-            owed[composer.name] += composer.share / total
-        name = max(owed, key=lambda name: owed[name])
-        owed[name] -= 1.0
-        draws.append(Draw(composer=name, seed=seed + index))
-    return draws

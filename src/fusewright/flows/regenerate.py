@@ -21,6 +21,7 @@ from fusewright.configfile import make_config
 from fusewright.errors import UsageError
 from fusewright.flows.guard import Guard, guarded_server
 from fusewright.flows.pipeline import BATCHED, Pipeline
+from fusewright.publish import fidelity
 from fusewright.records import Record
 from fusewright.runfolder import RunFolder
 
@@ -50,14 +51,19 @@ def run_pipeline(pipeline: Pipeline, guard: Guard) -> int:
         with guard.working():
             pipeline.mine()
 
+    def decide_all(stage: str) -> None:
+        for number, batch in enumerate(pipeline.batches(stage)):
+            # Records stay in this process: Prefect would copy and hash what a task is given.
+            pending.append(batch)
+            decide(stage, number)
+        pipeline.finish(stage)
+
     mine()
     for _ in pipeline.rounds():
         for stage in BATCHED:
-            for number, batch in enumerate(pipeline.batches(stage)):
-                # Records stay in this process: Prefect would copy and hash what a task is given.
-                pending.append(batch)
-                decide(stage, number)
-            pipeline.finish(stage)
+            decide_all(stage)
+    # Once all is measured, so that the device is left alone with the sample.
+    decide_all(fidelity.STAGE)
     rows = task(name="select", cache_policy=NO_CACHE)(pipeline.select)()
     task(name="release", cache_policy=NO_CACHE)(pipeline.release)()
     return rows

@@ -11,12 +11,13 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from fusewright.measure.handle import Message
 from fusewright.measure.plan import Plan
-from fusewright.measure.supervisor import Supervisor
+from fusewright.measure.supervisor import DEADLINES_S, Supervisor
 
 
 def main() -> int:
@@ -26,15 +27,35 @@ def main() -> int:
     done = {line.get("key") for line in read_lines(arguments.target)}
     pending = [line for line in candidates if line["key"] not in done]
     drop_torn_line(arguments.target)
-    plan = Plan(device=arguments.device, max_spread=arguments.max_spread)
+    plan = Plan(
+        device=arguments.device,
+        checks=arguments.checks,
+        window_ms=arguments.window,
+        budget_ms=arguments.budget_ms,
+        max_spread=arguments.max_spread,
+        keep_samples=arguments.samples,
+    )
+    begin, limit_s = time.monotonic(), arguments.deadline_s
     with (
-        Supervisor(plan, arguments.workers) as supervisor,
+        Supervisor(
+            plan,
+            arguments.workers,
+            deadlines_s=dict.fromkeys(DEADLINES_S, limit_s) if limit_s else DEADLINES_S,
+            devices=range(arguments.devices),
+            canary_s=arguments.canary_s,
+        ) as supervisor,
         arguments.target.open("a", buffering=1) as results,
     ):
-        results.write(json.dumps({"device": supervisor.device, "peaks": supervisor.peaks}) + "\n")
-        for count, verdict in enumerate(supervisor.measure(pending), 1):
+        booted = {"boot_s": round(time.monotonic() - begin, 2), "workers": arguments.workers}
+        about = {"device": supervisor.device, "peaks": supervisor.peaks}
+        results.write(json.dumps({**about, "isolation": supervisor.isolation, **booted}) + "\n")
+        decide = supervisor.remeasure if arguments.solo else supervisor.measure
+        for count, verdict in enumerate(decide(pending), 1):
+            verdict["at_s"] = round(verdict["at_s"] - begin, 3)
             results.write(json.dumps(verdict) + "\n")
             sys.stderr.write(f"\r{count}/{len(pending)}")
+        drift = [post.drift.report() for post in supervisor.posts.values()]
+        results.write(json.dumps({"drift": drift}) + "\n")
     sys.stderr.write("\n")
     return 0
 
@@ -43,9 +64,8 @@ def read_lines(path: Path) -> Iterator[Message]:
     """Whole lines of a JSON lines file; a last line that a kill cut short is left out."""
     if not path.exists():
         return
-    for line in path.read_text().splitlines(keepends=True):
-        if line.endswith("\n"):
-            yield json.loads(line)
+    # `splitlines` would also cut at what JSON may hold in a string, U+2028 for one.
+    yield from map(json.loads, path.read_text().split("\n")[:-1])
 
 
 def drop_torn_line(path: Path) -> None:
@@ -58,12 +78,26 @@ def drop_torn_line(path: Path) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m fusewright.measure", description=__doc__)
-    parser.add_argument("--in", dest="source", type=Path, required=True)
-    parser.add_argument("--out", dest="target", type=Path, required=True)
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
-    parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 1) - 2))
-    parser.add_argument("--max-spread", type=float, default=None)
+    add = parser.add_argument
+    add("--in", dest="source", type=Path, required=True, help="JSON lines of `key` and `code`")
+    add("--out", dest="target", type=Path, required=True, help="JSON lines, appended to")
+    add("--device", choices=("cpu", "cuda"), default="cuda")
+    add("--devices", type=int, default=1, metavar="N", help="use the first N devices")
+    add("--workers", type=int, default=max(1, (os.cpu_count() or 1) - 2), help="for each device")
+    add("--checks", choices=("all", "basic", "none"), default="all")
+    add("--window", type=_window, metavar="LO,HI", help="eager ms worth compiling for")
+    add("--budget-ms", type=float, default=Plan.budget_ms, help="timed for this long each")
+    add("--max-spread", type=float, default=None, help="IQR over median that is noisy")
+    add("--canary-s", type=float, default=None, help="seconds between canaries")
+    add("--deadline-s", type=float, default=None, help="longest time of each phase")
+    add("--samples", action="store_true", help="tell every single time")
+    add("--solo", action="store_true", help="one after the other, timing alone")
     return parser
+
+
+def _window(text: str) -> tuple[float, float]:
+    low, high = map(float, text.split(","))
+    return low, high
 
 
 if __name__ == "__main__":

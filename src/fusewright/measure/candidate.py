@@ -1,5 +1,6 @@
 """A problem built on a device, and what its forward takes and gives."""
 
+import copy
 import dataclasses
 import types
 from collections.abc import Callable, Sequence
@@ -14,6 +15,8 @@ from fusewright.measure import checks
 from fusewright.measure.checks import Fault, Finding
 from fusewright.measure.device import Device
 
+LOST_BITS, LOST_HALF = 0x1FFF, 0x1000
+"""Of the 23 bits of a float32 mantissa TF32 drops the last 13."""
 SEED_PARAMETERS, SEED_INPUTS, SEED_OTHER_INPUTS = 0, 1, 2
 
 
@@ -29,6 +32,13 @@ class Candidate:
     def run(self, inputs: Sequence[Any]) -> list[torch.Tensor]:
         """Tensors that forward returns for fresh copies of *inputs*."""
         return outputs_of(self.model(*fresh(inputs)))
+
+    def run_rounded(self) -> list[torch.Tensor]:
+        """Tensors that forward returns when its inputs and parameters are those TF32 can hold."""
+        model = copy.deepcopy(self.model)
+        for parameter in model.parameters():
+            parameter.copy_(rounded(parameter))
+        return outputs_of(model(*mapped(rounded, self.inputs)))
 
 
 def build(module: types.ModuleType, device: Device) -> Candidate:
@@ -68,6 +78,14 @@ def describe(candidate: Candidate, outputs: list[torch.Tensor]) -> dict[str, Any
 def fresh(inputs: Sequence[Any]) -> list[Any]:
     """Copies, so that a call that writes into its inputs spoils no other."""
     return mapped(torch.clone, inputs)
+
+
+def rounded(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy of *tensor* with float32 values rounded to the ten bits that TF32 keeps of them."""
+    if tensor.dtype != torch.float32:
+        return tensor.clone()
+    bits = tensor.contiguous().view(torch.int32)
+    return ((bits + LOST_HALF) & ~LOST_BITS).view(torch.float32)
 
 
 def mapped(change: Callable[[torch.Tensor], torch.Tensor], inputs: Sequence[Any]) -> list[Any]:

@@ -1,8 +1,4 @@
-"""The two kinds of device behind one face: what to wait for, how to time, what memory it held.
-
-CUDA times are those of events around each call, on a queue that was filled beforehand and with a
-cold L2 cache; CPU times are wall times of one thread with warm caches.
-"""
+"""What a worker asks of a device; and the processor as one: wall times of a thread, caches warm."""
 
 import os
 import platform
@@ -13,12 +9,9 @@ from typing import Any, Protocol
 
 import torch
 
-Call = Callable[[], object]
+from fusewright.measure.plan import Plan
 
-FLUSH_BYTES = 256 * 2**20
-"""More than twice the L2 cache of any current GPU (H200: 60 MB as PyTorch reports it)."""
-PREFILL_CYCLES = 3_000_000
-"""About 1.5 ms of an idle kernel, behind which the timed launches queue up (as nvbench does)."""
+Call = Callable[[], object]
 
 
 class Device(Protocol):
@@ -32,6 +25,10 @@ class Device(Protocol):
         """Name, and the versions that its timings depend on."""
         ...
 
+    def load_libraries(self) -> None:
+        """Make the first candidate find loaded what every later one finds so."""
+        ...
+
     def synchronize(self) -> None:
         """Wait until everything that was launched has run."""
         ...
@@ -40,8 +37,20 @@ class Device(Protocol):
         """Milliseconds of each of *repetitions* calls."""
         ...
 
+    def allow(self, share: float) -> None:
+        """Let this process hold *share* of the device's memory from now on."""
+        ...
+
     def trim(self) -> None:
         """Give back memory that is held but not in use: others wait for the device."""
+        ...
+
+    def shortages(self) -> int:
+        """How often memory was asked for in vain, by whom one would not hear of it too."""
+        ...
+
+    def clocks(self) -> dict[str, Any]:
+        """`sm_mhz` and `throttles` at this moment, where the device tells."""
         ...
 
     def reset_peak(self) -> None:
@@ -54,17 +63,24 @@ class Device(Protocol):
 
 
 class Cpu:
-    """One thread of the processor."""
+    """One thread of the processor.
+
+    Args:
+        index: Tells one set of workers from another, as the number of a card does.
+    """
 
     torch_device = torch.device("cpu")
-    identity = "cpu"
 
-    def __init__(self) -> None:
+    def __init__(self, index: int = 0) -> None:
         torch.set_num_threads(1)
+        self.identity = f"cpu-{index}"
 
     def describe(self) -> dict[str, Any]:
         """Name, and the versions that its timings depend on."""
         return {"name": processor_name(), "torch": torch.__version__, "threads": 1}
+
+    def load_libraries(self) -> None:
+        """The process that forks the workers has done so."""
 
     def synchronize(self) -> None:
         """Nothing runs on behind a call."""
@@ -78,8 +94,19 @@ class Cpu:
             times_ms.append((time.perf_counter() - begin) * 1e3)
         return times_ms
 
+    def allow(self, share: float) -> None:
+        """The limit of the process bounds its memory already."""
+
     def trim(self) -> None:
         """Nothing is held back."""
+
+    def shortages(self) -> int:
+        """None but those that raise."""
+        return 0
+
+    def clocks(self) -> dict[str, Any]:
+        """Unknown to the processor."""
+        return {}
 
     def reset_peak(self) -> None:
         """The counting run watches the tensors instead."""
@@ -89,64 +116,14 @@ class Cpu:
         return None
 
 
-class Cuda:
-    """One GPU, with TF32 on: the realistic baseline (KernelBench-Verified)."""
+def open_device(plan: Plan) -> Device:
+    """Take the device of *plan* into use in this process."""
+    if plan.device == "cpu":
+        return Cpu(plan.index)
+    # Its imports and its context are of no use to a CPU.
+    from fusewright.measure.cuda import Cuda
 
-    torch_device = torch.device("cuda")
-
-    def __init__(self) -> None:
-        torch.set_num_threads(1)
-        torch.set_float32_matmul_precision("high")
-        torch.backends.cudnn.allow_tf32 = True
-        self._flush = torch.empty(FLUSH_BYTES // 8, dtype=torch.int64, device="cuda")
-        self._held_bytes = 0
-        self.identity = f"cuda-{torch.cuda.get_device_properties().uuid}"
-
-    def describe(self) -> dict[str, Any]:
-        """Name, and the versions that its timings depend on."""
-        return {
-            "name": torch.cuda.get_device_name(),
-            "torch": torch.__version__,
-            "cuda": torch.version.cuda,
-            "cudnn": torch.backends.cudnn.version(),
-        }
-
-    def synchronize(self) -> None:
-        """Wait for the default stream and all others."""
-        torch.cuda.synchronize()
-
-    def time(self, call: Call, repetitions: int) -> list[float]:
-        """Milliseconds of each of *repetitions* calls, by events, L2 flushed before each."""
-        events = [
-            (torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True))
-            for _ in range(repetitions)
-        ]
-        torch.cuda._sleep(PREFILL_CYCLES)  # noqa: SLF001
-        for begin, end in events:
-            self._flush.zero_()
-            begin.record()
-            call()
-            end.record()
-        torch.cuda.synchronize()
-        return [begin.elapsed_time(end) for begin, end in events]
-
-    def trim(self) -> None:
-        """Empty the allocator's cache."""
-        torch.cuda.empty_cache()
-
-    def reset_peak(self) -> None:
-        """Start to watch the allocator."""
-        torch.cuda.reset_peak_memory_stats()
-        self._held_bytes = torch.cuda.memory_allocated()
-
-    def peak_bytes(self) -> int | None:
-        """Most bytes allocated since, on top of what was allocated then."""
-        return torch.cuda.max_memory_allocated() - self._held_bytes
-
-
-def open_device(kind: str) -> Device:
-    """Take `cpu` or `cuda` into use in this process."""
-    return Cuda() if kind == "cuda" else Cpu()
+    return Cuda(plan.device_share, plan.kept_share)
 
 
 def processor_name() -> str:

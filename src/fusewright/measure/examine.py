@@ -2,8 +2,8 @@
 
 import contextlib
 import copy
-import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -18,39 +18,75 @@ from fusewright.measure.candidate import (
     mapped,
     outputs_of,
 )
-from fusewright.measure.checks import raise_if
+from fusewright.measure.checks import Fault, Finding, raise_if
 from fusewright.measure.device import Device
-from fusewright.roofline import Cost, count
 
 LARGEST_REFERENCE_BYTES = 2 * 2**30
-"""No float64 reference is made of a problem that moves more than this."""
+"""No float64 reference is made of a problem whose inputs and parameters are larger than this."""
+FAR = 0.25
+"""How far outside the window, as a share of its limit, the first look has to lie to count."""
 
 
-def look(candidate: Candidate, device: Device) -> tuple[list[torch.Tensor], Cost, int]:
-    """Run forward for the first time: outputs, cost and peak memory in bytes."""
-    model, inputs = candidate.model, fresh(candidate.inputs)
-    parameters = [*model.parameters(), *model.buffers()]
-    result, cost = count(functools.partial(model, *inputs), inputs, parameters)
-    outputs = outputs_of(result)
-    del result, inputs
+@dataclass(frozen=True)
+class Look:
+    """What the first calls of a candidate showed."""
+
+    outputs: list[torch.Tensor]
+    """What the first call returned."""
+    again: list[torch.Tensor]
+    """What a second one returned, on equal inputs."""
+    given: list[Any]
+    """The inputs that the second one had, as it left them."""
+    state: list[torch.Tensor]
+    """Parameters and buffers between the two."""
+    coarse_ms: float
+    """How long the second one took."""
+    peak_bytes: int | None
+    """Most memory held at once, where the device tells."""
+
+
+def look(candidate: Candidate, device: Device) -> Look:
+    """Run forward twice: for its memory, and for about how long it takes."""
+    held = [*candidate.model.parameters(), *candidate.model.buffers()]
+    inputs, given = fresh(candidate.inputs), fresh(candidate.inputs)
+    results: list[Any] = []
     device.reset_peak()
-    candidate.run(candidate.inputs)
+    outputs = outputs_of(candidate.model(*inputs))
     grown_bytes = device.peak_bytes()
-    if grown_bytes is None:
-        return outputs, cost, cost.live_bytes
-    # The run made copies of its inputs, so that they are in what was added; parameters are not.
-    return outputs, cost, grown_bytes + sum(map(size_bytes, parameters))
+    state = [tensor.clone() for tensor in candidate.model.state_dict().values()]
+    (coarse_ms,) = device.time(lambda: results.append(candidate.model(*given)), 1)
+    held += list(tensors_in(inputs))
+    peak_bytes = None if grown_bytes is None else grown_bytes + sum(map(size_bytes, held))
+    return Look(outputs, outputs_of(results[0]), given, state, coarse_ms, peak_bytes)
 
 
-def examine_eager(candidate: Candidate, outputs: list[torch.Tensor]) -> None:
-    """Every check that needs eager execution alone, in the order of the reasons."""
-    raise_if(checks.nonfinite(outputs))
+def require_window(coarse_ms: float, window_ms: tuple[float, float]) -> None:
+    """End the examination of what is so far outside the window that no timing could bring it in."""
+    low, high = window_ms[0] * (1 - FAR), window_ms[1] * (1 + FAR)
+    if coarse_ms < low:
+        detail = f"a first look at eager took {coarse_ms:.3g} ms, under {low:g} ms"
+        raise Fault(Finding("too_easy", detail, coarse_ms, low))
+    if coarse_ms > high:
+        detail = f"a first look at eager took {coarse_ms:.4g} ms, over {high:g} ms"
+        raise Fault(Finding("too_slow", detail, coarse_ms, high))
+
+
+def examine_eager(candidate: Candidate, seen: Look, *, thorough: bool) -> None:
+    """Every check that needs eager execution alone, in the order of the reasons.
+
+    Args:
+        candidate: What is examined.
+        seen: What its first calls showed.
+        thorough: Whether to look for more than non-finite and nondeterministic outputs.
+    """
     model, inputs, tolerance = candidate.model, candidate.inputs, candidate.tolerance
-    given, state = fresh(inputs), [t.clone() for t in model.state_dict().values()]
-    again = outputs_of(model(*given))
-    raise_if(checks.mutated(list(tensors_in(inputs)), list(tensors_in(given)), "input"))
-    raise_if(checks.mutated(state, list(model.state_dict().values()), "state tensor"))
-    raise_if(checks.nondeterministic(outputs, again))
+    outputs = seen.outputs
+    raise_if(checks.nonfinite(outputs))
+    raise_if(checks.mutated(list(tensors_in(inputs)), list(tensors_in(seen.given)), "input"))
+    raise_if(checks.mutated(seen.state, list(model.state_dict().values()), "state tensor"))
+    raise_if(checks.nondeterministic(outputs, seen.again))
+    if not thorough:
+        return
     others = candidate.draw(SEED_OTHER_INPUTS)
     raise_if(checks.constant(outputs, candidate.run(others), tolerance))
     raise_if(checks.trivial(outputs, list(tensors_in(inputs)), tolerance))
@@ -93,9 +129,42 @@ def redrawn(parameter: torch.Tensor) -> torch.Tensor:
     return (values.mean() + spread * torch.randn_like(values)).to(parameter.dtype)
 
 
-def exact(candidate: Candidate, cost: Cost) -> list[torch.Tensor] | None:
+def compare(
+    candidate: Candidate,
+    eager: list[torch.Tensor],
+    compiled: list[torch.Tensor],
+    *,
+    rounding: bool,
+) -> float | None:
+    """Hold the compiled output against the eager one, and both against float64 where that matters.
+
+    Args:
+        candidate: What was compiled.
+        eager: Its outputs before.
+        compiled: Its outputs after.
+        rounding: Whether it multiplies matrices and the device may round their entries to TF32.
+            Which products it rounds is up to the libraries, eager and compiled apart.
+
+    Returns:
+        Error of compiled over error of eager; None where no reference had to be made, or could be.
+    """
+    # So near, compiled is no further from float64 than eager and a tenth of the tolerance.
+    pairs = zip(eager, compiled, strict=True)
+    if all(checks.near(ours, theirs, candidate.tolerance) for ours, theirs in pairs):
+        return None
+    reference, tolerance = exact(candidate), candidate.tolerance
+    finding, ratio = checks.mismatch(eager, compiled, reference, tolerance)
+    if finding and rounding and reference is not None:
+        rounded = candidate.run_rounded()
+        finding, ratio = checks.mismatch(rounded, compiled, reference, tolerance)
+    raise_if(finding)
+    return ratio
+
+
+def exact(candidate: Candidate) -> list[torch.Tensor] | None:
     """Outputs in float64; None where that is too large or the model does not allow it."""
-    if cost.io_bytes > LARGEST_REFERENCE_BYTES:
+    held = [*tensors_in(candidate.inputs), *candidate.model.parameters()]
+    if sum(map(size_bytes, held)) > LARGEST_REFERENCE_BYTES:
         return None
     # A model that names its dtype cannot run in another: then eager and compiled are compared
     # with each other, which `mismatch` does.

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import secrets
 import signal
@@ -23,10 +24,15 @@ class Handle:
 
     pid: int
     channel: socket.socket
+    device: int = 0
+    ready: bool = False
     served: int = 0
     request: Message | None = None
     token: str = ""
     phase: str = "build"
+    idle_waits: int = 0
+    """How often in a row it was seen waiting for a device that nobody else held."""
+    looked_at: float = -math.inf
     since: float = field(default_factory=time.monotonic)
     _spent_s: dict[str, float] = field(default_factory=dict)
     _buffer: bytes = b""
@@ -36,7 +42,7 @@ class Handle:
         self.request = request
         self.token = secrets.token_hex(8)
         self.served += 1
-        self._spent_s = {}
+        self._spent_s, self.idle_waits = {}, 0
         self.phase, self.since = "build", time.monotonic()
         # A worker that died unasked is noticed when its socket is read.
         with contextlib.suppress(OSError):

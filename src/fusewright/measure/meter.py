@@ -1,14 +1,19 @@
 """The meter of the product: records in, supervised processes behind, records out."""
 
+import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from fusewright.config import MeasureSettings
+from fusewright.errors import MeasureError
+from fusewright.measure.isolation import gaps
 from fusewright.measure.plan import Plan
 from fusewright.measure.supervisor import Supervisor
 from fusewright.records import Measurement, Problem, Rejection
+
+logger = logging.getLogger(__name__)
 
 SPARE_CORES = 2
 """Cores left to the supervisor and the rest of the system."""
@@ -31,11 +36,13 @@ class Supervised:
             min_repetitions=settings.min_repetitions,
             max_repetitions=settings.max_repetitions,
             max_spread=settings.max_spread,
+            window_ms=settings.window_ms,
         )
         deadlines = settings.deadlines
+        cores = max(1, (os.cpu_count() or 1) - SPARE_CORES)
         self._supervisor = Supervisor(
             plan,
-            settings.workers or max(1, (os.cpu_count() or 1) - SPARE_CORES),
+            settings.workers or max(1, cores // len(settings.devices)),
             settings.recycle_after,
             {
                 "build": deadlines.build_s,
@@ -43,8 +50,16 @@ class Supervised:
                 "compile": deadlines.compile_s,
                 "timing": deadlines.timing_s,
             },
+            devices=settings.devices,
+            # A processor is shared with others, and drifts all the time.
+            canary_s=settings.canary_s if settings.device == "cuda" else None,
         )
         self._supervisor.__enter__()
+        try:
+            self._require_isolation()
+        except MeasureError:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -61,10 +76,31 @@ class Supervised:
 
     def measure(self, problems: Sequence[Problem]) -> Iterator[Measurement | Rejection]:
         """Yield one verdict a problem, in the order in which they are decided."""
+        return self._decide(problems, self._supervisor.measure)
+
+    def remeasure(self, problems: Sequence[Problem]) -> Iterator[Measurement | Rejection]:
+        """Yield a second verdict a problem, each alone on the device, with stock benchmarks."""
+        return self._decide(problems, self._supervisor.remeasure)
+
+    def _decide(
+        self,
+        problems: Sequence[Problem],
+        decide: Callable[[Iterable[dict[str, Any]]], Iterator[dict[str, Any]]],
+    ) -> Iterator[Measurement | Rejection]:
         by_key = {problem.key: problem for problem in problems}
         candidates = [{"key": key, "code": problem.code} for key, problem in by_key.items()]
-        for verdict in self._supervisor.measure(candidates):
+        for verdict in decide(candidates):
             yield self._record(by_key[verdict["key"]], verdict)
+
+    def _require_isolation(self) -> None:
+        missing = gaps(self._supervisor.isolation)
+        if not missing:
+            return
+        if self.settings.isolation == "required":
+            raise MeasureError(
+                f"{missing}; `measure.isolation` is required: measure elsewhere, or set it to best"
+            )
+        logger.warning("%s", missing)
 
     def _record(self, problem: Problem, verdict: dict[str, Any]) -> Measurement | Rejection:
         device = self._supervisor.device

@@ -1,263 +1,252 @@
 """Keep workers busy, and turn their deaths, hangs and excesses into verdicts.
 
 The supervisor never imports PyTorch and never touches a device. One candidate that kills, blocks or
-bloats its worker costs that worker and itself; the worker is forked anew. A time-out or a lack of
-memory is believed only when it comes again with nothing beside the candidate.
+bloats its worker costs that worker and itself; the worker is forked anew. What a neighbour may have
+brought about is believed only when it comes again with nothing beside the candidate. Where canaries
+are sent, verdicts are handed out only between two of them that agree.
 """
 
-import contextlib
-import json
-import os
-import select
-import selectors
-import shutil
-import socket
-import subprocess
-import sys
-import tempfile
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
-from fusewright.errors import MeasureError
 from fusewright.measure import sandbox
-from fusewright.measure.handle import Handle, Message, describe_exit
+from fusewright.measure.crew import Crew
+from fusewright.measure.forker import ForkerDiedError
+from fusewright.measure.handle import Handle, Message
 from fusewright.measure.plan import Plan
+from fusewright.measure.post import Post
 
-TICK_S = 0.05
-BOOT_S = 180.0
-"""Longest time to import PyTorch and compile once; about 12 s on two cores."""
-EXIT_NOTICE_S = 2.0
 WAITING_S = 3600.0
 """Longest wait for the device. Other runs may hold it as well, each hold bounded by a deadline, so
 that only a holder that escaped its supervisor makes this a limit."""
-DOUBTFUL = ("timeout", "out_of_memory")
-"""Reasons that a neighbour can bring about; they are believed when they come again alone."""
 DEADLINES_S = {"build": 30.0, "eager": 60.0, "compile": 120.0, "timing": 60.0}
+OTHER_DEADLINES_S = {"waiting": WAITING_S, "survey": 60.0, "clean_up": 30.0}
+DOUBTFUL = ("timeout", "out_of_memory", "noisy_timing")
+"""Reasons that a neighbour can bring about; they are believed when they come again alone."""
+ALONE = {"device_share": 0.95}
+"""What changes in the plan for a candidate that has the device to itself."""
+KEPT_SHARE = 0.7
+"""Share of a device's memory that all workers together may go on holding without the lease."""
+ROOM_ALONE = 4
+"""How many times the host memory of one worker it may hold then."""
+STILLBIRTHS = 20
+"""Workers forked in vain, beyond two for each one wanted, that show a device to be lost."""
+SOLO = {**ALONE, "checks": "none", "window_ms": None, "stock_benchmarks": True}
+"""What changes for a second measurement: it only times, with the compiler's own settings."""
 
 
 class Supervisor:
-    """Worker processes for one device; use it as a context manager.
+    """Worker processes for the devices of one machine; use it as a context manager.
 
     Args:
         plan: What the workers are told; its scratch folder is made here.
-        workers: How many candidates are in flight at once.
+        workers: How many candidates are in flight at once on each device.
         recycle_after: Candidates after which a worker is replaced.
         deadlines_s: Longest time of each phase, seconds.
+        devices: Numbers of the devices, among those that this process sees.
+        canary_s: Seconds between canaries; None sends none.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         plan: Plan,
         workers: int = 1,
         recycle_after: int = 100,
         deadlines_s: Mapping[str, float] = DEADLINES_S,
+        *,
+        devices: Sequence[int] = (0,),
+        canary_s: float | None = None,
     ) -> None:
-        self._workers = workers
-        self._recycle_after = recycle_after
-        self._deadlines_s = {**deadlines_s, "waiting": WAITING_S}
-        self._plan = plan
-        self._handles: dict[int, Handle] = {}
-        self._exits: dict[int, int] = {}
-        self._selector = selectors.DefaultSelector()
+        self._plan = replace(plan, kept_share=KEPT_SHARE / workers)
+        self._workers, self._recycle_after = workers, recycle_after
+        self._deadlines_s = {**DEADLINES_S, **deadlines_s, **OTHER_DEADLINES_S}
+        self.posts = {device: Post(canary_s) for device in devices}
         self.device: dict[str, Any] = {}
         self.peaks: dict[str, float] = {}
-        self.network_cut = False
+        self.isolation: dict[str, bool] = {}
 
     def __enter__(self) -> Self:
-        self._plan = replace(self._plan, scratch=tempfile.mkdtemp(prefix="fusewright-"))
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-m", "fusewright.measure.zygote", str(theirs.fileno())]
-        self._zygote = subprocess.Popen(  # noqa: S603 -- our own module
-            [*command, json.dumps(asdict(self._plan))],
-            pass_fds=[theirs.fileno()],
-            env=sandbox.child_environment(self._plan.scratch),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        theirs.close()
+        self._crew = Crew(self._plan)
         try:
-            self.network_cut = bool(self._wait_for("ready", BOOT_S)["network_cut"])
-            self._measure_peaks()
+            roll = self._crew.boot(self.posts, self._workers)
         except BaseException:
-            self.__exit__()
+            self._crew.close()
             raise
+        self.device, self.peaks, self.isolation = roll.device, roll.peaks, roll.isolation
+        for number, identity in roll.identities.items():
+            self.posts[number].open(self._crew.leases, identity)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for handle in list(self._handles.values()):
-            self._drop(handle)
-        self._control.close()
-        self._selector.close()
-        # Its control socket closed, the zygote ends by itself.
-        try:
-            self._zygote.wait(timeout=EXIT_NOTICE_S)
-        except subprocess.TimeoutExpired:
-            self._zygote.kill()
-            self._zygote.wait()
-        if self._zygote.stderr:
-            self._zygote.stderr.close()
-        shutil.rmtree(self._plan.scratch, ignore_errors=True)
+        self._crew.close()
+        for post in self.posts.values():
+            post.close()
 
     def measure(self, candidates: Iterable[Message]) -> Iterator[Message]:
         """Yield one verdict for each of *candidates* (`key`, `code`), as they are decided.
 
-        A verdict has `key` and either `measurement` or `rejection`.
+        A verdict has `key`, either `measurement` or `rejection`, `at_s`, when it fell on the
+        monotonic clock, and `spent_s`, seconds by step, where the worker lived to tell.
 
         Raises:
-            MeasureError: The process that forks workers has died.
+            MeasureError: No worker can be had any more.
         """
         retries: list[Message] = []
-        for verdict in self._run(deque(candidates), self._workers):
-            if verdict.get("rejection", {}).get("reason") in DOUBTFUL:
+        for verdict in self._proven(deque(map(_task, candidates))):
+            if verdict.get("doubtful") or verdict.get("rejection", {}).get("reason") in DOUBTFUL:
                 retries.append(verdict["request"])
             else:
                 yield _stripped(verdict)
-        for request in retries:
-            yield from map(_stripped, self._run(deque([request]), 1))
+        yield from self._one_by_one(retries, ALONE)
+
+    def remeasure(self, candidates: Iterable[Message]) -> Iterator[Message]:
+        """Measure *candidates* anew, one after the other with nothing else at work."""
+        yield from self._one_by_one(list(map(_task, candidates)), SOLO)
+
+    def _one_by_one(
+        self, requests: Sequence[Message], plan: Mapping[str, Any]
+    ) -> Iterator[Message]:
+        if requests:
+            # What idle workers hold of the device's memory would be missed.
+            self._crew.dismiss()
+        for request in requests:
+            for verdict in self._run(deque([{**request, "plan": plan}]), 1):
+                if verdict["request"]["task"] == "canary":
+                    # It is noted; nothing waits for it.
+                    self.posts[verdict["device"]].take(verdict)
+                else:
+                    yield _stripped(verdict)
+
+    def _proven(self, queue: deque[Message]) -> Iterator[Message]:
+        """Hold verdicts back until a canary agrees with the one before; else measure again."""
+        while queue or any(post.unproven for post in self.posts.values()):
+            for post in self.posts.values():
+                post.call_for_canary()
+            for verdict in self._run(queue, self._workers):
+                handed_out, again = self.posts[verdict["device"]].take(verdict)
+                queue.extend(again)
+                yield from handed_out
 
     def _run(self, queue: deque[Message], workers: int) -> Iterator[Message]:
-        """Decide everything in *queue* with at most *workers* at work."""
-        while queue or any(handle.request for handle in self._handles.values()):
-            self._assign(queue, workers)
-            for key, _ in self._selector.select(TICK_S):
-                yield from self._read(key.data)
-            for handle in list(self._handles.values()):
-                yield from self._watch(handle)
-            self._read_control()
+        """Decide everything in *queue* with at most *workers* at work on each device."""
+        while queue or any(post.chores for post in self.posts.values()) or self._crew.busy():
+            found: list[Message] = []
+            try:
+                self._assign(queue, workers)
+                self._attend(found)
+            except ForkerDiedError as error:
+                self._revive(str(error), found)
+            for verdict in found:
+                if verdict.get("unstarted"):
+                    queue.append(verdict["request"])
+                else:
+                    yield verdict
 
     def _assign(self, queue: deque[Message], workers: int) -> None:
-        idle = [handle for handle in self._handles.values() if not handle.request]
-        for handle in idle:
-            if handle.served >= self._recycle_after:
-                self._drop(handle)
-        busy = sum(1 for handle in self._handles.values() if handle.request)
-        while queue and busy < workers:
-            free = (handle for handle in self._handles.values() if not handle.request)
-            handle = next(free, None) or self._fork()
-            handle.send({"task": "measure", "peaks": self.peaks, **queue.popleft()})
-            busy += 1
+        for number, post in self.posts.items():
+            post.call_if_due()
+            while (queue or post.chores) and len(self._crew.busy(number)) < workers:
+                handle = self._crew.idle(number, self._recycle_after) or self._crew.fork(number)
+                request = post.chores.popleft() if post.chores else queue.popleft()
+                handle.send({"peaks": self.peaks, **request})
 
-    def _read(self, handle: Handle) -> Iterator[Message]:
+    def _attend(self, found: list[Message]) -> None:
+        """Hear the workers, look after them, and append what was decided to *found*."""
+        for handle in self._crew.heard():
+            self._hear(handle, found)
+        for handle in self._crew.busy():
+            self._watch(handle, found)
+        self._crew.listen()
+
+    def _hear(self, handle: Handle, found: list[Message]) -> None:
         try:
             messages = handle.receive()
         except ValueError as error:
-            yield from self._fail(handle, "crash", f"the worker sent garbage: {error}")
+            self._fail(handle, found, "crash", detail=f"the worker sent garbage: {error}")
             return
         if messages is None:
-            yield from self._fail(handle, "crash", describe_exit(self._exit_status(handle.pid)))
+            self._fail(handle, found, "crash", detail=self._crew.end_of(handle))
             return
         for message in messages:
             if "phase" in message:
                 handle.enter(str(message["phase"]))
+            elif "ready" in message:
+                handle.ready, self._unborn = True, 0
+            elif "unusable" in message and not handle.ready:
+                self._fail(handle, found, "crash", detail=str(message["unusable"]))
+                return
             elif handle.request and message.get("token") == handle.token:
-                yield {**message, "key": handle.request["key"], "request": handle.request}
+                if not _sound(handle.request["task"], message):
+                    detail = "the worker sent garbage: no verdict"
+                    self._fail(handle, found, "crash", detail=detail)
+                    return
+                found.append({**message, **_about(handle), "at_s": time.monotonic()})
                 handle.request = None
                 if message.get("last"):
-                    self._drop(handle)
+                    self._crew.drop(handle)
                     return
 
-    def _watch(self, handle: Handle) -> Iterator[Message]:
-        if not handle.request:
-            return
+    def _watch(self, handle: Handle, found: list[Message]) -> None:
         allowed_s = self._deadlines_s.get(handle.phase, 0.0)
-        held_bytes, limit_bytes = sandbox.resident_bytes(handle.pid), self._plan.memory_bytes
+        held_bytes = sandbox.resident_bytes(handle.pid)
+        limit_bytes = self._plan.memory_bytes * (
+            ROOM_ALONE if "plan" in (handle.request or {}) else 1
+        )
         if handle.elapsed_s() > allowed_s:
             detail = f"{handle.phase} took over {allowed_s:g} s"
-            yield from self._fail(handle, "timeout", detail, handle.elapsed_s(), allowed_s)
-        elif held_bytes > limit_bytes:
-            detail = f"the worker holds {held_bytes / 1e9:.1f} GB, over {limit_bytes / 1e9:g} GB"
-            yield from self._fail(
-                handle, "out_of_memory", detail, held_bytes / 1e9, limit_bytes / 1e9
+            self._fail(
+                handle, found, "timeout", detail=detail, value=handle.elapsed_s(), limit=allowed_s
             )
+        elif handle.phase == "waiting" and self.posts[handle.device].waits_in_vain(handle):
+            detail = "the worker waits for a device that nobody else holds"
+            self._fail(handle, found, "timeout", detail=detail)
+        elif held_bytes > limit_bytes:
+            value, limit = held_bytes / 1e9, limit_bytes / 1e9
+            detail = f"the worker holds {value:.1f} GB, over {limit:g} GB"
+            self._fail(handle, found, "out_of_memory", detail=detail, value=value, limit=limit)
 
-    def _fail(
-        self,
-        handle: Handle,
-        reason: str,
-        detail: str,
-        value: float | None = None,
-        limit: float | None = None,
-    ) -> Iterator[Message]:
+    def _fail(self, handle: Handle, found: list[Message], reason: str, **finding: Any) -> None:
         """Give up on a worker, and reject what it was at."""
-        request = handle.request
-        self._drop(handle)
-        if request:
-            finding = {"reason": reason, "detail": detail, "value": value, "limit": limit}
-            yield {"key": request["key"], "rejection": finding, "request": request}
+        self._crew.drop(handle)
+        if handle.request and handle.request["task"] == "measure":
+            rejection = {"reason": reason, "value": None, "limit": None, **finding}
+            about = {**_about(handle), "at_s": time.monotonic()}
+            # What was sent to a worker that never got ready has not been tried.
+            found.append({"rejection": rejection, "unstarted": not handle.ready, **about})
+        self.posts[handle.device].disturbed()
+        self._loss = finding["detail"]
 
-    def _fork(self) -> Handle:
-        ours, theirs = socket.socketpair()
-        socket.send_fds(self._control, [json.dumps({"worker": 0}).encode()], [theirs.fileno()])
-        theirs.close()
-        handle = Handle(self._wait_for("forked", BOOT_S)["pid"], ours)
-        self._handles[handle.pid] = handle
-        self._selector.register(ours, selectors.EVENT_READ, handle)
-        return handle
+    def _revive(self, detail: str, found: list[Message]) -> None:
+        """Begin anew with another zygote; whoever was at work when it died is suspect."""
+        for handle in self._crew.busy():
+            self._fail(handle, found, "crash", detail=detail)
+            if found and found[-1]["request"] is handle.request:
+                found[-1]["doubtful"] = True
+        self._loss = detail
+        self._crew.renew()
 
-    def _drop(self, handle: Handle) -> None:
-        self._handles.pop(handle.pid, None)
-        with contextlib.suppress(KeyError, ValueError):
-            self._selector.unregister(handle.channel)
-        handle.kill()
 
-    def _measure_peaks(self) -> None:
-        handle = self._fork()
-        handle.send({"task": "peaks", "key": "peaks"})
-        begin = time.monotonic()
-        while not self.peaks:
-            if time.monotonic() - begin > BOOT_S:
-                raise MeasureError(f"device '{self._plan.device}' gave no answer in {BOOT_S:g} s")
-            if not select.select([handle.channel], [], [], TICK_S)[0]:
-                continue
-            messages = handle.receive()
-            if messages is None:
-                status = describe_exit(self._exit_status(handle.pid))
-                raise MeasureError(f"device '{self._plan.device}' cannot be used: {status}")
-            for message in messages:
-                if "unusable" in message:
-                    detail = message["unusable"]
-                    raise MeasureError(f"device '{self._plan.device}' cannot be used: {detail}")
-                if "peaks" in message:
-                    self.peaks, self.device = message["peaks"], message["device"]
-        handle.request = None
+def _task(candidate: Message) -> Message:
+    return {"task": "measure", "key": candidate["key"], "code": candidate["code"]}
 
-    def _exit_status(self, pid: int) -> int | None:
-        begin = time.monotonic()
-        while pid not in self._exits and time.monotonic() - begin < EXIT_NOTICE_S:
-            self._read_control(TICK_S)
-        return self._exits.pop(pid, None)
 
-    def _wait_for(self, what: str, limit_s: float) -> Message:
-        begin = time.monotonic()
-        while time.monotonic() - begin < limit_s:
-            message = self._read_control(TICK_S)
-            if message and what in message:
-                return message
-        raise MeasureError(f"the process that forks workers did not answer within {limit_s:g} s")
+def _sound(task: str, message: Message) -> bool:
+    """Whether a worker, which a candidate may have taken over, answers what it was asked."""
+    kinds = ("measurement", "rejection") if task == "measure" else ("canary",)
+    answers = [message[kind] for kind in kinds if kind in message]
+    if len(answers) != 1 or not isinstance(answers[0], dict):
+        return False
+    return task == "measure" or all(isinstance(ms, float) and ms > 0 for ms in answers[0].values())
 
-    def _read_control(self, wait_s: float = 0.0) -> Message | None:
-        readable, _, _ = select.select([self._control], [], [], wait_s)
-        if not readable:
-            return None
-        received = self._control.recv(65536)
-        if not received:
-            raise MeasureError(f"the process that forks workers has died: {self._last_words()}")
-        message: Message = json.loads(received)
-        if "exited" in message:
-            self._exits[message["exited"]] = message["status"]
-        return message
 
-    def _last_words(self) -> str:
-        if not self._zygote.stderr:
-            return "no message"
-        os.set_blocking(self._zygote.stderr.fileno(), False)
-        lines = (self._zygote.stderr.read() or b"").decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "no message"
+def _about(handle: Handle) -> Message:
+    request = handle.request or {}
+    return {"key": request.get("key"), "request": request, "device": handle.device}
 
 
 def _stripped(verdict: Message) -> Message:
-    return {name: verdict[name] for name in ("key", "measurement", "rejection") if name in verdict}
+    told = ("key", "measurement", "rejection", "spent_s", "at_s")
+    return {name: verdict[name] for name in told if name in verdict}

@@ -2,7 +2,6 @@
 
 import math
 import statistics
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +13,8 @@ MAX_NOTCH = 0.01
 MAX_DRIFT = 0.02
 """Another round follows while the notch of a median is over 1 % to either side, or the two blocks
 of the last round differ by over 2 %, at most three rounds in all."""
-COARSE_REPETITIONS = 3
-MIN_WARMUP_CALLS = 2
+LONG_MS = 20.0
+"""From here on a call averages over its own noise: one in each block will do to begin with."""
 
 
 @dataclass
@@ -37,16 +36,18 @@ class Samples:
     @property
     def spread(self) -> float:
         """Interquartile range over median."""
-        low, _, high = statistics.quantiles(self.all_ms, n=4)
+        low, _, high = statistics.quantiles(self.all_ms, n=4, method="inclusive")
         return (high - low) / self.median_ms
 
     @property
     def stands(self) -> bool:
         """Whether another round would hardly move the median."""
-        # Half the notch of a median, 1.57 IQR/sqrt(n): McGill, Tukey and Larsen 1978.
-        notch = 1.57 * self.spread / math.sqrt(len(self.all_ms))
-        first, last = (statistics.median(block) for block in self.blocks[-2:])
-        return notch < MAX_NOTCH and abs(first - last) < MAX_DRIFT * self.median_ms
+        # Half the notch of a median, 1.57 IQR/sqrt(n): McGill, Tukey and Larsen 1978. Twice the
+        # median deviation stands in for IQR: one slow call among four does not move the median.
+        deviation_ms = statistics.median(abs(ms - self.median_ms) for ms in self.all_ms)
+        notch = 1.57 * 2 * deviation_ms / self.median_ms / math.sqrt(len(self.all_ms))
+        first_ms, last_ms = (statistics.median_low(block) for block in self.blocks[-2:])
+        return notch < MAX_NOTCH and abs(first_ms - last_ms) < MAX_DRIFT * self.median_ms
 
     def report(self) -> dict[str, Any]:
         """Fields of a `Timing` record."""
@@ -76,15 +77,16 @@ def time_pair(device: Device, eager: Call, compiled: Call, plan: Plan) -> tuple[
 
 def block_size(coarse_ms: float, plan: Plan) -> int:
     """Half of the repetitions that fill the budget, within the plan's limits."""
+    least = plan.min_repetitions if coarse_ms < LONG_MS else 2
     wanted = math.ceil(plan.budget_ms / coarse_ms)
-    return math.ceil(min(plan.max_repetitions, max(plan.min_repetitions, wanted)) / 2)
+    return math.ceil(min(plan.max_repetitions, max(least, wanted)) / 2)
 
 
 def warm_up(device: Device, call: Call, plan: Plan) -> float:
     """Call until the clocks have risen; returns a first, coarse median in milliseconds."""
-    begin, calls = time.perf_counter(), 0
-    while calls < MIN_WARMUP_CALLS or (time.perf_counter() - begin) * 1e3 < plan.warmup_ms:
-        call()
-        device.synchronize()
-        calls += 1
-    return statistics.median(device.time(call, COARSE_REPETITIONS))
+    (first_ms,) = device.time(call, 1)
+    calls = math.ceil(plan.warmup_ms / first_ms) - 1
+    if not calls:
+        return first_ms
+    # The first call may be slow in ways that say nothing of the next: it has no say.
+    return statistics.median(device.time(call, min(plan.max_repetitions, calls)))

@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import gc
 import json
-import os
 import socket
 import sys
 import types
@@ -19,90 +18,100 @@ from typing import Any
 
 import torch
 
-from fusewright.measure import checks, sandbox
-from fusewright.measure.candidate import Candidate, build, describe, fresh, outputs_of
-from fusewright.measure.checks import Fault, Finding, raise_if
-from fusewright.measure.compiling import compile_model, gate_benchmarks
-from fusewright.measure.device import Device, open_device
-from fusewright.measure.examine import exact, examine_eager, look
-from fusewright.measure.lease import Lease, lease_file
+from fusewright.measure import sandbox
+from fusewright.measure.bench import Bench, Message
+from fusewright.measure.canary import sing
+from fusewright.measure.candidate import Candidate, build, describe, outputs_of
+from fusewright.measure.checks import Fault, Finding
+from fusewright.measure.compiling import compile_model
+from fusewright.measure.device import open_device
+from fusewright.measure.examine import compare, examine_eager, look, require_window
 from fusewright.measure.peaks import measure_peaks
 from fusewright.measure.plan import Plan
+from fusewright.measure.scratch import HEADERS, empty
+from fusewright.measure.survey import survey
 from fusewright.measure.timing import time_pair
-from fusewright.measure.trace import trace
-from fusewright.roofline import Peaks
+from fusewright.roofline import Cost, Peaks
 
 PHASE_REASONS = {
     "build": "init_error",
     "waiting": "forward_error",
     "eager": "forward_error",
+    "survey": "forward_error",
     "compile": "compile_error",
     "timing": "compile_error",
 }
 """What an exception in each phase means."""
 OUT_OF_MEMORY = ("can't allocate memory", "out of memory", "not enough memory")
+OUT_OF_DISK = ("No space left on device", "Disk quota exceeded")
 POISONED = ("CUDA error", "device-side assert", "illegal memory access", "misaligned address")
 """Messages after which a CUDA context answers nothing but errors."""
 
-Message = dict[str, Any]
 
-
-@dataclasses.dataclass
-class Bench:
-    """What one worker measures with."""
-
-    plan: Plan
-    device: Device
-    channel: socket.socket
-    phase: str = "build"
-    lease: Lease = dataclasses.field(init=False)
-    _pid: int = dataclasses.field(default_factory=os.getpid)
-
-    def __post_init__(self) -> None:
-        self.lease = Lease(lease_file(self.device.identity), self.report)
-
-    def report(self, phase: str) -> None:
-        """Tell the supervisor which deadline counts from now on."""
-        self.phase = phase
-        self.send({"phase": phase})
-
-    def send(self, message: Message) -> None:
-        """Send one line to the supervisor."""
-        # A candidate that forks leaves a second process in the middle of this code.
-        if os.getpid() != self._pid:
-            os._exit(1)
-        self.channel.sendall(json.dumps(message).encode() + b"\n")
-
-
-def serve(channel: socket.socket, plan: Plan) -> None:
+def serve(channel: socket.socket, plan: Plan, scratch: Path) -> None:
     """Answer the requests of the supervisor until it hangs up."""
+    # First of all: what has threads cannot be confined as a whole, and CUDA starts some.
+    headers = Path(plan.scratch).glob(f"*/{HEADERS}")
+    isolation = sandbox.confine(scratch, lent=headers, leases=Path(plan.leases))
     try:
-        device = open_device(plan.device)
+        device = open_device(plan)
     except (RuntimeError, AssertionError) as error:
         # Without this line the supervisor would know only that the worker ended.
         detail = f"{type(error).__name__}: {' '.join(str(error).split())}"
         channel.sendall(json.dumps({"unusable": detail}).encode() + b"\n")
         return
-    bench = Bench(plan, device, channel)
-    gate_benchmarks(bench.lease)
+    gc.disable()
+    bench = Bench(plan, device, channel, scratch)
+    if not plan.at_boot:
+        bench.lease.acquire("build")
+    device.load_libraries()
+    bench.lease.leave("build")
+    bench.send({"ready": device.describe(), "identity": device.identity, "isolation": isolation})
+    tasks = {"measure": answer, "peaks": answer_peaks, "canary": answer_canary}
     for line in channel.makefile("rb"):
         request = json.loads(line)
-        if request["task"] == "peaks":
-            bench.lease.acquire("timing")
-            peaks = measure_peaks(device)
-            bench.lease.release()
-            bench.send({"peaks": dataclasses.asdict(peaks), "device": device.describe()})
-            continue
-        verdict = {**examine(request, bench), "token": request["token"]}
-        bench.lease.release()
-        # What a candidate left running would disturb the next one's timing.
-        sandbox.kill_children()
-        if any(text in verdict.get("rejection", {}).get("detail", "") for text in POISONED):
-            # Nothing works in such a context, cleaning up least of all.
-            bench.send({**verdict, "last": True})
+        bench.follow(dataclasses.replace(plan, **request.get("plan", {})))
+        reply = {**tasks[request["task"]](request, bench), "token": request["token"]}
+        bench.send(reply)
+        if reply.get("last"):
             return
-        clean_up(bench.device)
-        bench.send(verdict)
+
+
+def answer_peaks(_: Message, bench: Bench) -> Message:
+    """Measure what the device reaches."""
+    bench.lease.acquire("timing")
+    peaks = measure_peaks(bench.device)
+    bench.lease.leave("build")
+    bench.device.trim()
+    return {"peaks": dataclasses.asdict(peaks)}
+
+
+def answer_canary(_: Message, bench: Bench) -> Message:
+    """Time work that never changes."""
+    bench.lease.acquire("timing")
+    canary = sing(bench.device)
+    bench.lease.leave("build")
+    bench.device.trim()
+    return {"canary": canary}
+
+
+def answer(request: Message, bench: Bench) -> Message:
+    """Measure one candidate, and clean up after it."""
+    bench.watch.take()
+    shortages = bench.device.shortages()
+    verdict = examine(request, bench)
+    detail = verdict.get("rejection", {}).get("detail", "")
+    if any(text in detail for text in POISONED):
+        # Nothing works in such a context, cleaning up least of all.
+        bench.lease.release()
+        return {**verdict, "spent_s": bench.watch.take(), "last": True}
+    bench.lease.leave("clean_up")
+    # What a candidate left running would disturb the next one's timing.
+    sandbox.kill_children()
+    clean_up(bench)
+    # A library that found no room for its fastest algorithm took a slower one in silence.
+    starved = bench.device.shortages() > shortages and "measurement" in verdict
+    return {**verdict, "spent_s": bench.watch.take(), **({"doubtful": True} if starved else {})}
 
 
 def examine(request: Message, bench: Bench) -> Message:
@@ -115,51 +124,76 @@ def examine(request: Message, bench: Bench) -> Message:
         return {"rejection": dataclasses.asdict(fault.finding)}
     # The one broad catch of the child side, and a wide one: a candidate may raise SystemExit.
     except BaseException as error:
-        return {"rejection": dataclasses.asdict(classify(error, bench.phase))}
+        finding = classify(error, bench.phase)
+        # Another's files may have filled the disk; then it has room again by and by.
+        return {
+            "rejection": dataclasses.asdict(finding),
+            "doubtful": any(text in str(error) for text in OUT_OF_DISK),
+        }
 
 
 def classify(error: BaseException, phase: str) -> Finding:
     """Turn what a candidate raised into a finding."""
-    detail = f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
+    detail = f"{type(error).__name__}: {' '.join(str(error).split())}"
     if isinstance(error, MemoryError | torch.OutOfMemoryError) or any(
         text in detail for text in OUT_OF_MEMORY
     ):
-        return Finding("out_of_memory", detail)
-    if any(text in detail for text in POISONED):
-        return Finding("crash", detail)
-    return Finding(PHASE_REASONS[phase], detail)
+        return Finding("out_of_memory", detail[:500])
+    if any(text in detail for text in (*POISONED, *OUT_OF_DISK)):
+        return Finding("crash", detail[:500])
+    return Finding(PHASE_REASONS[phase], detail[:500])
 
 
 def measure(request: Message, bench: Bench) -> Message:
     """Take a candidate through every phase; returns the fields of a `Measurement`."""
-    with loaded(request, Path(bench.plan.scratch)) as module:
-        bench.lease.acquire("build")
+    lease, watch = bench.lease, bench.watch
+    with loaded(request, bench.scratch) as module:
+        lease.acquire("build")
         candidate = build(module, bench.device)
-        bench.lease.acquire("eager")
-        outputs, cost, peak_bytes = look(candidate, bench.device)
-        graph = trace(candidate.model, fresh(candidate.inputs))
-        examine_eager(candidate, outputs)
-        reference = exact(candidate, cost)
+        outputs, peak_bytes = run_eagerly(candidate, bench)
+        lease.leave("survey")
         bench.device.trim()
-        bench.lease.leave("compile")
-        compiled, breaks = compile_model(candidate.model, candidate.inputs, bench.lease)
-        output = outputs_of(compiled(*fresh(candidate.inputs)))
-        finding, ratio = checks.mismatch(outputs, output, reference, candidate.tolerance)
-        raise_if(finding)
-        del reference, output
+        graph, cost = survey(candidate, lease)
+        lease.leave("compile")
+        compiled, result, breaks = compile_model(candidate.model, candidate.inputs, lease, watch)
+        bench.device.synchronize()
+        watch.enter("compare")
+        ratio = None
+        if bench.plan.checks != "none":
+            rounding = bench.device.torch_device.type == "cuda" and cost.flops > 0
+            ratio = compare(candidate, outputs, outputs_of(result), rounding=rounding)
+        del result
         timings = time_both(candidate, compiled, bench)
-    peaks = Peaks(**request["peaks"])
     return {
         **timings,
         **describe(candidate, outputs),
+        **describe_cost(cost, Peaks(**request["peaks"])),
         "graph": [{"op": op, "inputs": inputs} for op, inputs in graph],
         "graph_breaks": breaks,
-        "peak_memory_bytes": peak_bytes,
+        "peak_memory_bytes": cost.live_bytes if peak_bytes is None else peak_bytes,
+        "compile_error_ratio": ratio,
+    }
+
+
+def run_eagerly(candidate: Candidate, bench: Bench) -> tuple[list[torch.Tensor], int | None]:
+    """Look at a candidate and check it; returns its outputs, and the most memory held if told."""
+    bench.lease.acquire("eager")
+    seen = look(candidate, bench.device)
+    if bench.plan.window_ms:
+        require_window(seen.coarse_ms, bench.plan.window_ms)
+    if bench.plan.checks != "none":
+        bench.watch.enter("checks")
+        examine_eager(candidate, seen, thorough=bench.plan.checks == "all")
+    return seen.outputs, seen.peak_bytes
+
+
+def describe_cost(cost: Cost, peaks: Peaks) -> Message:
+    """What one call must move and compute, and the least time that takes."""
+    return {
         "flops": cost.flops,
         "io_bytes": cost.io_bytes,
         "sol_ms": cost.sol_ms(peaks),
         "bound": cost.bound(peaks),
-        "compile_error_ratio": ratio,
     }
 
 
@@ -167,7 +201,7 @@ def measure(request: Message, bench: Bench) -> Message:
 def loaded(request: Message, scratch: Path) -> Iterator[types.ModuleType]:
     """Run a candidate's text as a module of its own; Dynamo reads sources from real files."""
     name = f"problem_{request['key']}"
-    path = scratch / f"{name}_{os.getpid()}.py"
+    path = scratch / f"{name}.py"
     path.write_text(request["code"])
     module = types.ModuleType(name)
     module.__file__ = str(path)
@@ -177,11 +211,11 @@ def loaded(request: Message, scratch: Path) -> Iterator[types.ModuleType]:
         yield module
     finally:
         sys.modules.pop(name, None)
-        path.unlink(missing_ok=True)
 
 
 def time_both(candidate: Candidate, compiled: Callable[..., Any], bench: Bench) -> Message:
     """Time eager against compiled on the same inputs."""
+    bench.watch.enter("timing")
     model, inputs = candidate.model, candidate.inputs
     eager, fused = time_pair(
         bench.device, lambda: model(*inputs), lambda: compiled(*inputs), bench.plan
@@ -190,12 +224,16 @@ def time_both(candidate: Candidate, compiled: Callable[..., Any], bench: Bench) 
     if limit is not None and spread > limit:
         detail = f"interquartile range is {spread:.1%} of the median, over {limit:.1%}"
         raise Fault(Finding("noisy_timing", detail, spread, limit))
-    return {"eager": eager.report(), "compiled": fused.report()}
+    told = {"eager": eager.report(), "compiled": fused.report(), **bench.device.clocks()}
+    if bench.plan.keep_samples:
+        told["samples_ms"] = {"eager": eager.blocks, "compiled": fused.blocks}
+    return told
 
 
-def clean_up(device: Device) -> None:
+def clean_up(bench: Bench) -> None:
     """Drop what a candidate left, outside the lease."""
     torch._dynamo.reset()  # noqa: SLF001
     torch.set_default_dtype(torch.float32)
     gc.collect()
-    device.trim()
+    bench.device.trim()
+    empty(bench.scratch)

@@ -12,10 +12,14 @@ import select
 import shutil
 import socket
 import sys
+import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from fusewright.measure import sandbox
 from fusewright.measure.plan import Plan
+from fusewright.measure.scratch import enter
 
 POLL_S = 0.02
 MESSAGE_BYTES = 65536
@@ -25,7 +29,7 @@ def main() -> None:
     """Import, warm up, and fork until the supervisor hangs up."""
     control = socket.socket(fileno=int(sys.argv[1]))
     plan = Plan(**json.loads(sys.argv[2]))
-    workers: set[int] = set()
+    workers: dict[int, Path] = {}
     try:
         sandbox.adopt_orphans()
         network_cut = sandbox.cut_network(new_user=plan.device == "cpu")
@@ -36,22 +40,28 @@ def main() -> None:
     finally:
         # The supervisor may have been killed before it could clean up.
         sandbox.kill_children()
+        while sandbox.children():
+            reap()
+            time.sleep(POLL_S)
         shutil.rmtree(plan.scratch, ignore_errors=True)
 
 
-def attend(control: socket.socket, plan: Plan, workers: set[int]) -> bool:
+def attend(control: socket.socket, plan: Plan, workers: dict[int, Path]) -> bool:
     """Fork a worker if one is asked for, and bury the dead; False once the supervisor hung up."""
     readable, _, _ = select.select([control], [], [], POLL_S)
     if readable:
         message, sockets, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
         if not message:
             return False
-        pid = fork(sockets[0], plan)
-        workers.add(pid)
-        _send(control, {"forked": json.loads(message)["worker"], "pid": pid})
+        asked = json.loads(message)
+        scratch = Path(plan.scratch) / f"worker-{asked['worker']}"
+        told = replace(plan, index=asked["device"], at_boot=asked["at_boot"])
+        pid = fork(sockets[0], told, scratch)
+        workers[pid] = scratch
+        _send(control, {"forked": asked["worker"], "pid": pid})
     for pid, status in reap():
         if pid in workers:
-            workers.remove(pid)
+            shutil.rmtree(workers.pop(pid), ignore_errors=True)
             _send(control, {"exited": pid, "status": status})
     # A child of ours that is no worker was left behind by a candidate.
     sandbox.kill_children(spared=workers)
@@ -68,15 +78,18 @@ def warm_up(device: str) -> None:
     # Compiling asks after the GPU, which would initialise CUDA here and spoil it in every fork.
     if device == "cpu":
         with torch.no_grad():
-            torch.compile(torch.nn.Linear(8, 8), dynamic=False)(torch.randn(2, 8))
+            # With a kernel in it: the header that all kernels share is compiled here, once.
+            model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.GELU())
+            torch.compile(model, dynamic=False)(torch.randn(2, 8))
         torch._dynamo.reset()  # noqa: SLF001
     # What exists now is shared by all children: it is neither scanned nor copied again.
     gc.collect()
     gc.freeze()
 
 
-def fork(channel_fd: int, plan: Plan) -> int:
-    """Start a worker that serves *channel_fd*; returns its pid."""
+def fork(channel_fd: int, plan: Plan, scratch: Path) -> int:
+    """Start a worker that serves *channel_fd* and writes to *scratch* alone; returns its pid."""
+    scratch.mkdir()
     pid = os.fork()
     if pid:
         os.close(channel_fd)
@@ -85,14 +98,15 @@ def fork(channel_fd: int, plan: Plan) -> int:
     try:
         os.setsid()
         sandbox.die_with_parent()
-        os.chdir(plan.scratch)
+        enter(scratch, plan.device, plan.index)
         silence = os.open(os.devnull, os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(silence, standard)
+        sandbox.keep_open(channel_fd)
         sandbox.limit(plan.memory_bytes, address_space=plan.device == "cpu")
         from fusewright.measure.worker import serve  # imported by warm_up
 
-        serve(socket.socket(fileno=channel_fd), plan)
+        serve(socket.socket(fileno=channel_fd), plan, scratch)
         status = 0
     finally:
         # The zygote's own clean-up must not run in a child.

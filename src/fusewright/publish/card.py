@@ -43,7 +43,7 @@ def render_card(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["cell"] = _cell
+    environment.filters |= {"cell": _cell, "finely": _finely, "held": _held}
     template = resources.files("fusewright.publish").joinpath("card.md.jinja")
     return environment.from_string(template.read_text(encoding="utf-8")).render(
         front_matter=front_matter(config, len(rows)),
@@ -105,6 +105,16 @@ def _value(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _finely(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.2f} %"
+
+
+def _held(gate: Mapping[str, Any]) -> str:
+    if gate["held"] is None:
+        return f"not judged under {gate['least_rows']} rows"
+    return "held" if gate["held"] else "**not held**"
 
 
 def _cell(text: str) -> str:

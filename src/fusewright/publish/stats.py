@@ -50,7 +50,8 @@ def manifest(
 ) -> dict[str, Any]:
     """What the release was made from and with; the hashes of its files are added on writing.
 
-    Of the *facts* in `run.yaml`, versions and commit are taken, and not when the run began.
+    Of the *facts* in `run.yaml`, versions and commit are taken, and not when the run began; with
+    them come the device, and the figures of what was measured again.
     """
     return {
         "name": config.name,
@@ -60,6 +61,7 @@ def manifest(
         "seeds": {"run": config.seed},
         "git_commit": facts["commit"],
         "measured_on": facts.get("device"),
+        "fidelity": facts.get("fidelity"),
         "versions": {name: facts[name] for name in VERSIONS},
         "measured_with": _counts(f"torch {row.torch}" for row in rows),
         "devices": _counts(row.device for row in rows),

@@ -12,12 +12,15 @@ from fusewright.testing.samples import make_measurement
 class FakeMeter:
     """Reject one problem in *reject_every* as `nonfinite_output`, and time the others alike.
 
+    Measured again, eager takes *deviation* of its time longer, and compiled twice that.
+
     A config takes it as it takes any meter: `measure: {meter: my_meter.py}`, the file being
     `from fusewright.testing import FakeMeter as meter`.
     """
 
     settings: object = None
     reject_every: int = 5
+    deviation: float = 0.001
     name: str = "fake"
 
     def __enter__(self) -> Self:
@@ -33,5 +36,14 @@ class FakeMeter:
             if draw % self.reject_every == 0:
                 yield Rejection.of(problem, "measure", "nonfinite_output", "made up by FakeMeter")
             else:
-                eager_ms = 1.5 + draw % 64
-                yield make_measurement(problem, eager_ms, eager_ms / 2, sol_ms=eager_ms / 4)
+                yield self._timed(problem)
+
+    def remeasure(self, problems: Sequence[Problem]) -> Iterator[Measurement | Rejection]:
+        """Time each problem as `measure` would, but for the deviation."""
+        for problem in problems:
+            yield self._timed(problem, self.deviation)
+
+    def _timed(self, problem: Problem, deviation: float = 0.0) -> Measurement:
+        eager_ms = 1.5 + int(problem.key, 16) % 64
+        times_ms = (eager_ms * (1 + deviation), eager_ms / 2 * (1 + 2 * deviation))
+        return make_measurement(problem, *times_ms, sol_ms=eager_ms / 4)
