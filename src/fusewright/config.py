@@ -131,6 +131,11 @@ class MeasureSettings(Settings):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         _require_order(self, "min_repetitions", "max_repetitions")
+        if self.window_ms and self.window_ms[0] > self.window_ms[1]:
+            low, high = self.window_ms
+            raise ValueError(f"window_ms begins at {low} and ends at {high}; expected low <= high")
+        if len(set(self.devices)) < len(self.devices):
+            raise ValueError(f"devices {list(self.devices)} names one twice; expected each once")
         return self
 
 

@@ -1,6 +1,6 @@
 """One zygote for all of these tests: starting one costs seconds, forking from it next to none."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -62,9 +62,9 @@ class Shared(Forker):
 
 
 @pytest.fixture(scope="package")
-def zygote():
+def zygote(tmp_path_factory):
     """The one zygote."""
-    shared = Shared(PLAN)
+    shared = Shared(replace(PLAN, leases=str(tmp_path_factory.mktemp("leases"))))
     yield shared
     shared.end()
 
@@ -74,7 +74,7 @@ def every_supervisor_uses_it(request):
     """Let whoever asks for a zygote in these tests have the one, started when first asked for."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "fusewright.measure.supervisor.Forker",
+            "fusewright.measure.crew.Forker",
             lambda plan: request.getfixturevalue("zygote").wants(plan),
         )
         yield

@@ -1,11 +1,12 @@
 """Reasons of the measure stage by real processes on the CPU, beside what is sound."""
 
-import ast
 import time
 from pathlib import Path
 
 import pytest
 
+from fusewright.errors import MeasureError
+from fusewright.measure.isolation import PROMISES
 from fusewright.measure.meter import Supervised
 from fusewright.records import Measurement, Rejection
 from fusewright.testing import RELU_MEAN, make_problem
@@ -75,6 +76,7 @@ FAULTS = {
     "exits the process": (program("import os; os._exit(3)"), "crash"),
     "dereferences null": (program("import ctypes; ctypes.string_at(0)"), "crash"),
     "kills its group": (program("import os; os.killpg(0, 9)"), "crash"),
+    "sends itself a signal": (program("import os; os.kill(os.getpid(), 40)"), "crash"),
 }  # fmt: skip
 
 SOUND = {
@@ -202,7 +204,7 @@ def test_a_hang_is_tried_again_alone_and_is_then_a_time_out():
 
 
 def test_a_candidate_that_fills_memory_bit_by_bit_is_stopped():
-    settings = SETTINGS.model_copy(update={"memory_gb": 1.0, "workers": 1})
+    settings = SETTINGS.model_copy(update={"memory_gb": 0.6, "workers": 1})
     grow = make_problem(program("kept = []\nwhile True: kept.append(torch.ones(2**20))"))
     with Supervised(settings) as meter:
         (verdict,) = meter.measure([grow])
@@ -269,7 +271,34 @@ def test_a_candidate_that_forks_gets_one_verdict_and_leaves_no_second_worker():
     ]
 
 
-FORGE = """import os, json
+@pytest.fixture
+def lacking(monkeypatch):
+    """A machine, made up, that lacks two isolations, and the settings it was started with."""
+
+    class Machine:
+        isolation = {name: name not in ("network", "processes") for name in PROMISES}  # noqa: RUF012
+        closed = False
+
+        def start(self, plan, workers, *_, **named):
+            self.settings = {"plan": plan, "workers": workers, **named}
+            return self
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.closed = True
+
+    machine = Machine()
+    monkeypatch.setattr("fusewright.measure.meter.Supervisor", machine.start)
+    return machine
+
+
+FORGE = """import os, json, sys
+frame = sys._getframe()
+while 'request' not in frame.f_locals:
+    frame = frame.f_back
+token = frame.f_locals['request']['token']
 for fd in range(3, 64):
     try:
         os.write(fd, json.dumps({line}).encode() + b"\\n")
@@ -284,6 +313,10 @@ return x @ x"""
         ('{"measurement": {}}', "forward_error"),
         ('{"rejection": {"reason": "weird"}, "token": ""}', "forward_error"),
         ("[1, 2]", "crash"),
+        ('{"token": token, "rejection": [1]}', "crash"),
+        ('{"token": token, "measurement": {}, "rejection": {}}', "crash"),
+        ('{"token": token, "canary": {"matmul_ms": 1.0}}', "crash"),
+        ('{"token": token, "measurement": {"eager": 1}}', "crash"),
     ],
 )
 def test_a_forged_line_decides_nothing(line, reason):
@@ -328,16 +361,55 @@ def test_workers_are_replaced_after_their_share_of_candidates():
     assert len(details) == 3
 
 
-def test_a_meter_leaves_no_process_and_no_folder_behind():
-    settings = SETTINGS.model_copy(update={"workers": 1})
-    where = program("import os\nraise ValueError(os.getpid(), os.getcwd())")
-    with Supervised(settings) as meter:
-        (verdict,) = meter.measure([make_problem(where)])
-        pid, folder = ast.literal_eval(verdict.detail.removeprefix("ValueError: "))
+def test_a_machine_that_lacks_a_required_isolation_is_told_of_in_one_line(lacking):
+    settings = SETTINGS.model_copy(update={"isolation": "required", "workers": 1})
+    with pytest.raises(MeasureError) as refused, Supervised(settings):
+        pytest.fail("it went on")
 
-    assert not Path(folder).exists()
-    for _ in range(100):
-        if not Path(f"/proc/{pid}").exists():
-            return
-        time.sleep(0.05)
-    pytest.fail(f"worker {pid} is still there")
+    assert str(refused.value) == (
+        "candidates are not isolated in: network, processes; `measure.isolation` is required: "
+        "measure elsewhere, or set it to best"
+    )
+    assert lacking.closed
+
+
+def test_a_machine_that_lacks_an_isolation_nobody_requires_is_warned_of(lacking, caplog):
+    with Supervised(SETTINGS.model_copy(update={"workers": 1})):
+        assert not lacking.closed
+
+    assert caplog.messages == ["candidates are not isolated in: network, processes"]
+
+
+def test_nothing_is_said_of_a_machine_that_lacks_nothing(lacking, caplog):
+    lacking.isolation = dict.fromkeys(PROMISES, True)
+    with Supervised(SETTINGS.model_copy(update={"isolation": "required", "workers": 1})):
+        pass
+
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    ("devices", "workers", "each"),
+    [((0,), None, 6), ((0, 1), None, 3), ((3, 5, 7, 9), None, 1), (tuple(range(9)), None, 1),
+     ((0, 1), 5, 5)],
+)  # fmt: skip
+def test_devices_share_the_cores_less_two(lacking, monkeypatch, devices, workers, each):
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    with Supervised(SETTINGS.model_copy(update={"devices": devices, "workers": workers})):
+        assert lacking.settings["workers"] == each
+        assert lacking.settings["devices"] == devices
+
+
+@pytest.mark.parametrize(("device", "canary_s"), [("cuda", 60.0), ("cpu", None)])
+def test_only_a_gpu_gets_canaries(lacking, device, canary_s):
+    with Supervised(SETTINGS.model_copy(update={"device": device})):
+        assert lacking.settings["canary_s"] == canary_s
+
+
+def test_the_plan_is_what_the_settings_say(lacking):
+    settings = SETTINGS.model_copy(update={"window_ms": (2.0, 3.0), "max_spread": 0.5})
+    with Supervised(settings):
+        plan = lacking.settings["plan"]
+
+    assert (plan.device, plan.window_ms, plan.max_spread) == ("cpu", (2.0, 3.0), 0.5)
+    assert plan.memory_bytes == 3 * 10**9

@@ -101,6 +101,8 @@ def test_only_the_unfinished_line_is_dropped(tmp_path):
 def test_a_line_ends_where_json_lines_do_and_nowhere_else(tmp_path):
     path = tmp_path / "a.jsonl"
     texts = ["a\u2028b", "a\u0085b", "a\x0cb"]
-    path.write_text("".join(json.dumps({"code": text}, ensure_ascii=False) + "\n" for text in texts))
+    path.write_text(
+        "".join(json.dumps({"code": text}, ensure_ascii=False) + "\n" for text in texts)
+    )
 
     assert [line["code"] for line in read_lines(path)] == texts

@@ -3,7 +3,7 @@
 import contextlib
 import selectors
 import time
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,10 @@ from fusewright.errors import MeasureError
 from fusewright.measure.forker import BOOT_S, TICK_S, Forker
 from fusewright.measure.handle import Handle, Message, describe_exit
 from fusewright.measure.plan import Plan
+
+STILLBIRTHS = 20
+"""Workers forked in a row none of which got ready, beyond two for each one wanted, from which a
+device counts as lost."""
 
 
 @dataclass
@@ -58,19 +62,23 @@ class Crew:
         self._handles: dict[int, Handle] = {}
         self._selector = selectors.DefaultSelector()
         self._forker = Forker(plan)
+        self._wanted = self._unready = 0
+        self.loss = ""
+        """How the last worker that was lost had ended."""
 
     @property
     def leases(self) -> str:
         """Folder of the lease files."""
         return self._forker.plan.leases
 
-    def boot(self, devices: Iterable[int], workers: int) -> Roll:
+    def boot(self, devices: Collection[int], workers: int) -> Roll:
         """Fork *workers* for each of *devices*; when all are ready, one measures its peaks.
 
         Raises:
             MeasureError: A device cannot be used, or does not answer.
         """
         begin, roll = time.monotonic(), Roll()
+        self._wanted = workers * len(devices)
         handles = [self.fork(n, at_boot=True) for n in devices for _ in range(workers)]
         while not roll.peaks:
             if all(handle.ready for handle in handles) and not self.busy():
@@ -83,11 +91,22 @@ class Crew:
         return roll
 
     def fork(self, device: int, *, at_boot: bool = False) -> Handle:
-        """Start a worker; *at_boot* nothing is being timed yet."""
+        """Start a worker; *at_boot* nothing is being timed yet.
+
+        Raises:
+            MeasureError: Of those that were started last none got ready.
+        """
+        self._unready += 1
+        if self._unready > STILLBIRTHS + 2 * self._wanted:
+            raise MeasureError(f"no worker for device {device} gets ready any more: {self.loss}")
         handle = self._forker.fork(device, at_boot=at_boot)
         self._handles[handle.pid] = handle
         self._selector.register(handle.channel, selectors.EVENT_READ, handle)
         return handle
+
+    def greet(self, handle: Handle) -> None:
+        """Note that a worker is ready."""
+        handle.ready, handle.begun, self._unready = True, False, 0
 
     def idle(self, device: int, recycle_after: int) -> Handle | None:
         """A worker without work; whoever has served so often is let go."""
@@ -151,7 +170,7 @@ class Crew:
                 detail = message["unusable"]
                 raise MeasureError(f"device '{self._plan.device}' cannot be used: {detail}")
             if "ready" in message:
-                handle.ready = True
+                self.greet(handle)
                 roll.enter(handle.device, message)
             if "peaks" in message:
                 roll.peaks, handle.request = message["peaks"], None

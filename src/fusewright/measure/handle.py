@@ -30,6 +30,8 @@ class Handle:
     request: Message | None = None
     token: str = ""
     phase: str = "build"
+    begun: bool = False
+    """Whether the worker has said that it is at its request."""
     idle_waits: int = 0
     """How often in a row it was seen waiting for a device that nobody else held."""
     looked_at: float = -math.inf
@@ -42,7 +44,7 @@ class Handle:
         self.request = request
         self.token = secrets.token_hex(8)
         self.served += 1
-        self._spent_s, self.idle_waits = {}, 0
+        self._spent_s, self.idle_waits, self.begun = {}, 0, False
         self.phase, self.since = "build", time.monotonic()
         # A worker that died unasked is noticed when its socket is read.
         with contextlib.suppress(OSError):
@@ -53,7 +55,7 @@ class Handle:
         """Let the clock of *phase* run; one that is entered again goes on where it stood."""
         now = time.monotonic()
         self._spent_s[self.phase] = self._spent_s.get(self.phase, 0.0) + now - self.since
-        self.phase, self.since = phase, now
+        self.phase, self.since, self.begun = phase, now, True
 
     def receive(self) -> list[Message] | None:
         """Messages that have arrived; None when the worker has hung up.
@@ -100,5 +102,8 @@ def describe_exit(status: int | None) -> str:
         return "the worker hung up"
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
-        return f"the worker was killed by {signal.Signals(-code).name}"
+        # Real-time signals, but for the first and the last one, have no name.
+        named = -code in set(signal.Signals)
+        name = signal.Signals(-code).name if named else f"signal {-code}"
+        return f"the worker was killed by {name}"
     return f"the worker exited with status {code}"

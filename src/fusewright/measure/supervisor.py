@@ -30,10 +30,10 @@ ALONE = {"device_share": 0.95}
 """What changes in the plan for a candidate that has the device to itself."""
 KEPT_SHARE = 0.7
 """Share of a device's memory that all workers together may go on holding without the lease."""
+LONGEST_PHASE = 20
+"""Characters of a phase that are heard: a candidate can write what it likes."""
 ROOM_ALONE = 4
 """How many times the host memory of one worker it may hold then."""
-STILLBIRTHS = 20
-"""Workers forked in vain, beyond two for each one wanted, that show a device to be lost."""
 SOLO = {**ALONE, "checks": "none", "window_ms": None, "stock_benchmarks": True}
 """What changes for a second measurement: it only times, with the compiler's own settings."""
 
@@ -140,8 +140,8 @@ class Supervisor:
             except ForkerDiedError as error:
                 self._revive(str(error), found)
             for verdict in found:
-                if verdict.get("unstarted"):
-                    queue.append(verdict["request"])
+                if verdict.get("untried"):
+                    queue.append({**verdict["request"], "sent_again": True})
                 else:
                     yield verdict
 
@@ -172,9 +172,9 @@ class Supervisor:
             return
         for message in messages:
             if "phase" in message:
-                handle.enter(str(message["phase"]))
+                handle.enter(str(message["phase"])[:LONGEST_PHASE])
             elif "ready" in message:
-                handle.ready, self._unborn = True, 0
+                self._crew.greet(handle)
             elif "unusable" in message and not handle.ready:
                 self._fail(handle, found, "crash", detail=str(message["unusable"]))
                 return
@@ -214,10 +214,9 @@ class Supervisor:
         if handle.request and handle.request["task"] == "measure":
             rejection = {"reason": reason, "value": None, "limit": None, **finding}
             about = {**_about(handle), "at_s": time.monotonic()}
-            # What was sent to a worker that never got ready has not been tried.
-            found.append({"rejection": rejection, "unstarted": not handle.ready, **about})
+            found.append({"rejection": rejection, "untried": _untried(handle), **about})
         self.posts[handle.device].disturbed()
-        self._loss = finding["detail"]
+        self._crew.loss = finding["detail"]
 
     def _revive(self, detail: str, found: list[Message]) -> None:
         """Begin anew with another zygote; whoever was at work when it died is suspect."""
@@ -225,7 +224,7 @@ class Supervisor:
             self._fail(handle, found, "crash", detail=detail)
             if found and found[-1]["request"] is handle.request:
                 found[-1]["doubtful"] = True
-        self._loss = detail
+        self._crew.loss = detail
         self._crew.renew()
 
 
@@ -240,6 +239,11 @@ def _sound(task: str, message: Message) -> bool:
     if len(answers) != 1 or not isinstance(answers[0], dict):
         return False
     return task == "measure" or all(isinstance(ms, float) and ms > 0 for ms in answers[0].values())
+
+
+def _untried(handle: Handle) -> bool:
+    """Whether a worker was lost before it came to its request, and the request is not to blame."""
+    return not handle.ready or not (handle.begun or "sent_again" in (handle.request or {}))
 
 
 def _about(handle: Handle) -> Message:

@@ -5,6 +5,7 @@ message with a socket attached asks for a worker behind that socket; the zygote 
 pid, and tells of every worker that ends. When the supervisor goes, so does everything else.
 """
 
+import contextlib
 import gc
 import json
 import os
@@ -12,7 +13,9 @@ import select
 import shutil
 import socket
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,17 +36,48 @@ def main() -> None:
     try:
         sandbox.adopt_orphans()
         network_cut = sandbox.cut_network(new_user=plan.device == "cpu")
-        warm_up(plan.device)
+        with ending_with(control, plan):
+            warm_up(plan.device)
         _send(control, {"ready": True, "network_cut": network_cut})
         while attend(control, plan, workers):
             pass
     finally:
-        # The supervisor may have been killed before it could clean up.
+        clear_up(plan)
+
+
+def clear_up(plan: Plan) -> None:
+    """End what was started and remove what was written: the supervisor may not live to do so."""
+    while sandbox.children():
         sandbox.kill_children()
-        while sandbox.children():
-            reap()
-            time.sleep(POLL_S)
-        shutil.rmtree(plan.scratch, ignore_errors=True)
+        reap()
+        time.sleep(POLL_S)
+    shutil.rmtree(plan.scratch, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def ending_with(control: socket.socket, plan: Plan) -> Iterator[None]:
+    """Watch for the end of the supervisor from a thread, while this one is busy.
+
+    The thread is gone before anything is forked.
+    """
+    done = threading.Event()
+    poll = select.poll()
+    # To ask for nothing leaves what is always told: that the other side hung up.
+    poll.register(control, 0)
+
+    def watch() -> None:
+        while not done.wait(POLL_S):
+            if poll.poll(0):
+                clear_up(plan)
+                os._exit(1)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
 
 
 def attend(control: socket.socket, plan: Plan, workers: dict[int, Path]) -> bool:
