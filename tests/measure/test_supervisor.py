@@ -460,6 +460,17 @@ def test_measuring_nothing_again_lets_nobody_go():
         assert list(running._crew._handles) == workers
 
 
+@pytest.mark.parametrize("how", ["measure", "remeasure"])
+def test_whoever_stops_to_listen_hears_nothing_of_it_later(how):
+    first = {str(i): f"import time; time.sleep(0.2)\n{FAULTY}# {i}" for i in range(4)}
+    with supervisor(workers=2, canary_s=0.1) as running:
+        verdicts = getattr(running, how)(messages(first))
+        next(verdicts)
+        verdicts.close()
+
+        assert reasons(decided(running, {"other": FAULTY})) == {"other": "forward_error"}
+
+
 # The scratch folder
 
 

@@ -95,16 +95,31 @@ class Supervisor:
             MeasureError: No worker can be had any more.
         """
         retries: list[Message] = []
-        for verdict in self._proven(deque(map(_task, candidates))):
-            if verdict.get("doubtful") or verdict.get("rejection", {}).get("reason") in DOUBTFUL:
-                retries.append(verdict["request"])
-            else:
-                yield _stripped(verdict)
-        yield from self._one_by_one(retries, ALONE)
+        try:
+            for verdict in self._proven(deque(map(_task, candidates))):
+                reason = verdict.get("rejection", {}).get("reason")
+                if verdict.get("doubtful") or reason in DOUBTFUL:
+                    retries.append(verdict["request"])
+                else:
+                    yield _stripped(verdict)
+            yield from self._one_by_one(retries, ALONE)
+        finally:
+            self._leave_off()
 
     def remeasure(self, candidates: Iterable[Message]) -> Iterator[Message]:
         """Measure *candidates* anew, one after the other with nothing else at work."""
-        yield from self._one_by_one(list(map(_task, candidates)), SOLO)
+        try:
+            yield from self._one_by_one(list(map(_task, candidates)), SOLO)
+        finally:
+            self._leave_off()
+
+    def _leave_off(self) -> None:
+        """Drop what is unfinished: whoever has stopped to listen wants none of it later."""
+        for handle in self._crew.busy():
+            self._crew.drop(handle)
+        for post in self.posts.values():
+            post.unproven.clear()
+            post.chores.clear()
 
     def _one_by_one(
         self, requests: Sequence[Message], plan: Mapping[str, Any]
