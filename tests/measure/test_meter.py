@@ -325,8 +325,9 @@ def test_a_forged_line_decides_nothing(line, reason):
     with Supervised(settings) as meter:
         verdicts = list(meter.measure([make_problem(forger), make_problem(RELU_MEAN)]))
 
-    assert verdicts[0].reason == reason
-    assert isinstance(verdicts[1], Measurement), verdicts[1]
+    # Garbage that comes with the news that work has begun hides it: then the forger is sent again.
+    assert sorted(isinstance(verdict, Measurement) for verdict in verdicts) == [False, True]
+    assert [v.reason for v in verdicts if isinstance(v, Rejection)] == [reason]
 
 
 def test_candidates_see_no_secret_no_home_and_no_network(monkeypatch):
@@ -413,3 +414,26 @@ def test_the_plan_is_what_the_settings_say(lacking):
 
     assert (plan.device, plan.window_ms, plan.max_spread) == ("cpu", (2.0, 3.0), 0.5)
     assert plan.memory_bytes == 3 * 10**9
+
+
+def test_settings_that_a_candidate_changes_do_not_reach_the_next_one():
+    spoilt = program(
+        "torch.set_num_threads(7)\n"
+        "torch.set_default_dtype(torch.float64)\n"
+        "torch.use_deterministic_algorithms(True)\n"
+        "return x.exp()"
+    )
+    telling = program(
+        "if torch.get_num_threads() != 1 or torch.are_deterministic_algorithms_enabled():\n"
+        "    raise ValueError('spoilt')\n"
+        "return x.exp()"
+    )
+    settings = SETTINGS.model_copy(update={"workers": 1})
+    with Supervised(settings) as meter:
+        verdicts = [
+            verdict
+            for code in (spoilt, telling)
+            for verdict in meter.measure([make_problem(code=code)])
+        ]
+
+    assert isinstance(verdicts[1], Measurement), verdicts[1]

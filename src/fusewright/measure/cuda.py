@@ -32,9 +32,7 @@ class Cuda:
     torch_device = torch.device("cuda")
 
     def __init__(self, share: float, kept: float) -> None:
-        torch.set_num_threads(1)
-        torch.set_float32_matmul_precision("high")
-        torch.backends.cudnn.allow_tf32 = True
+        self.configure()
         self.allow(share)
         self._flush = torch.empty(FLUSH_BYTES // 8, dtype=torch.int64, device="cuda")
         self._launches_ms = deque([MOST_PREFILL_MS], REMEMBERED)
@@ -54,6 +52,14 @@ class Cuda:
             "cudnn": torch.backends.cudnn.version(),
             **self._clocks.describe(),
         }
+
+    def configure(self) -> None:
+        """TF32 on, algorithms by cuDNN's heuristics alone, one thread."""
+        torch.set_num_threads(1)
+        torch.set_float32_matmul_precision("high")
+        torch.backends.cudnn.allow_tf32 = True
+        torch.backends.cudnn.benchmark = False
+        torch.backends.cudnn.deterministic = False
 
     def load_libraries(self) -> None:
         """Make the first candidate find cuBLAS and cuDNN loaded, as every later one does."""

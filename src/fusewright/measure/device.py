@@ -25,6 +25,10 @@ class Device(Protocol):
         """Name, and the versions that its timings depend on."""
         ...
 
+    def configure(self) -> None:
+        """Set what timings depend on, whatever a candidate has made of it."""
+        ...
+
     def load_libraries(self) -> None:
         """Make the first candidate find loaded what every later one finds so."""
         ...
@@ -72,12 +76,16 @@ class Cpu:
     torch_device = torch.device("cpu")
 
     def __init__(self, index: int = 0) -> None:
-        torch.set_num_threads(1)
+        self.configure()
         self.identity = f"cpu-{index}"
 
     def describe(self) -> dict[str, Any]:
         """Name, and the versions that its timings depend on."""
         return {"name": processor_name(), "torch": torch.__version__, "threads": 1}
+
+    def configure(self) -> None:
+        """Keep to one thread."""
+        torch.set_num_threads(1)
 
     def load_libraries(self) -> None:
         """The process that forks the workers has done so."""

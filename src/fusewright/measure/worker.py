@@ -234,6 +234,9 @@ def clean_up(bench: Bench) -> None:
     """Drop what a candidate left, outside the lease."""
     torch._dynamo.reset()  # noqa: SLF001
     torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
+    torch.use_deterministic_algorithms(mode=False)
+    bench.device.configure()
     gc.collect()
     bench.device.trim()
     empty(bench.scratch)
