@@ -317,6 +317,7 @@ return x @ x"""
         ('{"token": token, "measurement": {}, "rejection": {}}', "crash"),
         ('{"token": token, "canary": {"matmul_ms": 1.0}}', "crash"),
         ('{"token": token, "measurement": {"eager": 1}}', "crash"),
+        ('{"token": token, "measurement": {}, "untried": True}', "crash"),
     ],
 )
 def test_a_forged_line_decides_nothing(line, reason):

@@ -56,6 +56,8 @@ class Handle:
         now = time.monotonic()
         self._spent_s[self.phase] = self._spent_s.get(self.phase, 0.0) + now - self.since
         self.phase, self.since, self.begun = phase, now, True
+        if phase != "waiting":
+            self.idle_waits = 0
 
     def receive(self) -> list[Message] | None:
         """Messages that have arrived; None when the worker has hung up.

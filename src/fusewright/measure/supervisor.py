@@ -26,6 +26,9 @@ DEADLINES_S = {"build": 30.0, "eager": 60.0, "compile": 120.0, "timing": 60.0}
 OTHER_DEADLINES_S = {"waiting": WAITING_S, "survey": 60.0, "clean_up": 30.0}
 DOUBTFUL = ("timeout", "out_of_memory", "noisy_timing")
 """Reasons that a neighbour can bring about; they are believed when they come again alone."""
+TOLD = ("measurement", "rejection", "canary", "spent_s", "doubtful", "last")
+"""All that is taken from a worker's answer: a candidate may have written it."""
+CANARY = {"matmul_ms", "copy_ms"}
 ALONE = {"device_share": 0.95}
 """What changes in the plan for a candidate that has the device to itself."""
 KEPT_SHARE = 0.7
@@ -198,7 +201,8 @@ class Supervisor:
                     detail = "the worker sent garbage: no verdict"
                     self._fail(handle, found, "crash", detail=detail)
                     return
-                found.append({**message, **_about(handle), "at_s": time.monotonic()})
+                told = {name: message[name] for name in TOLD if name in message}
+                found.append({**told, **_about(handle), "at_s": time.monotonic()})
                 handle.request = None
                 if message.get("last"):
                     self._crew.drop(handle)
@@ -253,7 +257,11 @@ def _sound(task: str, message: Message) -> bool:
     answers = [message[kind] for kind in kinds if kind in message]
     if len(answers) != 1 or not isinstance(answers[0], dict):
         return False
-    return task == "measure" or all(isinstance(ms, float) and ms > 0 for ms in answers[0].values())
+    if task == "measure":
+        return True
+    return answers[0].keys() == CANARY and all(
+        isinstance(ms, float) and 0 < ms < float("inf") for ms in answers[0].values()
+    )
 
 
 def _untried(handle: Handle) -> bool:
