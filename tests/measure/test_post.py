@@ -4,10 +4,11 @@ import os
 
 import pytest
 
+from fusewright.errors import MeasureError
 from fusewright.measure import post as post_module
 from fusewright.measure.handle import Handle
 from fusewright.measure.lease import lease_file
-from fusewright.measure.post import IDLE_WAITS, LOOK_S, Post
+from fusewright.measure.post import IDLE_WAITS, LOOK_S, SILENT_CANARIES, Post
 
 from .test_lease import end, held_by_a_child
 
@@ -107,6 +108,27 @@ def test_a_verdict_that_calls_itself_a_canary_is_none():
 
     assert post.drift.readings == []
     assert keys(post.unproven) == ["a"]
+
+
+def test_a_device_whose_canaries_nobody_answers_is_lost():
+    post = Post(60.0)
+    for _ in range(SILENT_CANARIES):
+        post.call_for_canary()
+        post.chores.clear()
+
+    with pytest.raises(MeasureError, match="works no more"):
+        post.call_for_canary()
+
+
+def test_a_canary_that_is_answered_forgives_those_before(clock):
+    post = Post(60.0)
+    for _ in range(SILENT_CANARIES):
+        post.call_for_canary()
+        post.chores.clear()
+    post.take(canary(1.0))
+    post.call_for_canary()
+
+    assert len(post.chores) == 1
 
 
 def test_a_canary_is_due_at_first_and_then_when_its_time_has_passed(clock):

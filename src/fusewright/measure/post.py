@@ -5,6 +5,7 @@ import os
 import time
 from collections import deque
 
+from fusewright.errors import MeasureError
 from fusewright.measure.drift import Drift
 from fusewright.measure.handle import Handle, Message
 from fusewright.measure.lease import holder, lease_file, open_lease
@@ -12,6 +13,8 @@ from fusewright.measure.lease import holder, lease_file, open_lease
 IDLE_WAITS, LOOK_S = 40, 0.05
 """Looks in a row that find a worker waiting for what nobody else holds, and the time between two
 of them that count: 2 s or more in all, in all of which the supervisor was awake."""
+SILENT_CANARIES = 5
+"""Canaries in a row that nobody answers before the device counts as lost."""
 
 
 class Post:
@@ -27,6 +30,7 @@ class Post:
         self.unproven: list[Message] = []
         self._canary_s = canary_s
         self._last_s = -math.inf
+        self._unanswered = 0
         self._lease: int | None = None
 
     def open(self, folder: str, identity: str) -> None:
@@ -42,6 +46,12 @@ class Post:
     def call_for_canary(self) -> None:
         """Let a worker time the canary next, where canaries are sent."""
         if self._canary_s is not None and not self.chores:
+            if self._unanswered >= SILENT_CANARIES:
+                raise MeasureError(
+                    f"{SILENT_CANARIES} canaries in a row ended their worker: the device works no "
+                    "more. Try it with `fusewright doctor`, or set `measure.canary_s` to null"
+                )
+            self._unanswered += 1
             self.chores.append({"task": "canary", "key": "canary"})
             # Not due again before it has been timed.
             self._last_s = math.inf
@@ -50,6 +60,13 @@ class Post:
         """Let a worker time the canary if the last one is long past."""
         if self._canary_s is not None and time.monotonic() - self._last_s > self._canary_s:
             self.call_for_canary()
+
+    def forget(self) -> None:
+        """Nobody waits for verdicts any more, nor for a canary that was called for."""
+        self.chores.clear()
+        self.unproven.clear()
+        self._unanswered = 0
+        self.disturbed()
 
     def disturbed(self) -> None:
         """A worker was killed at its work, and may have left the device in another state."""
@@ -67,7 +84,7 @@ class Post:
                 return [], []
             taken, self.unproven = self.unproven, []
             return taken, []
-        self._last_s = time.monotonic()
+        self._last_s, self._unanswered = time.monotonic(), 0
         taken, self.unproven = self.unproven, []
         if self.drift.steady(verdict["canary"]):
             return taken, []

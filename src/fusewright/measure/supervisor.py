@@ -121,8 +121,7 @@ class Supervisor:
         for handle in self._crew.busy():
             self._crew.drop(handle)
         for post in self.posts.values():
-            post.unproven.clear()
-            post.chores.clear()
+            post.forget()
 
     def _one_by_one(
         self, requests: Sequence[Message], plan: Mapping[str, Any]

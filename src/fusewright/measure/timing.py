@@ -85,8 +85,6 @@ def block_size(coarse_ms: float, plan: Plan) -> int:
 def warm_up(device: Device, call: Call, plan: Plan) -> float:
     """Call until the clocks have risen; returns a first, coarse median in milliseconds."""
     (first_ms,) = device.time(call, 1)
-    calls = math.ceil(plan.warmup_ms / first_ms) - 1
-    if not calls:
-        return first_ms
+    calls = max(1, math.ceil(plan.warmup_ms / first_ms) - 1)
     # The first call may be slow in ways that say nothing of the next: it has no say.
     return statistics.median(device.time(call, min(plan.max_repetitions, calls)))
