@@ -12,7 +12,7 @@ from outcome import Line, Outcome
 YARDSTICK, SEQUENTIAL, OWN = "solo", "sequential", "kernelbench-own"
 SPEEDS = (("basic", SEQUENTIAL), ("kernelbench", OWN))
 """Parts of the engine, each beside the baseline that measures some of its problems."""
-OF_PART = ("device", "index", "at_boot", "scratch", "leases", "checks", "window_ms")
+OF_PART = ("device", "index", "scratch", "leases", "checks", "window_ms")
 """Fields of a plan that differ by part, or name a place."""
 DIGITS = 5
 

@@ -23,7 +23,7 @@ SETTINGS = MeasureSettings(
 )
 PLAN = Plan(memory_bytes=3 * 10**9, budget_ms=2.0, warmup_ms=1.0)
 """What the one zygote was told."""
-ITS_OWN = ("index", "at_boot", "scratch", "leases")
+ITS_OWN = ("index", "scratch", "leases")
 """What of a plan is not the supervisor's to change."""
 
 
@@ -48,8 +48,8 @@ class Shared(Forker):
         }
         return self
 
-    def fork(self, device, *, at_boot=False):
-        handle = super().fork(device, at_boot=at_boot)
+    def fork(self, device):
+        handle = super().fork(device)
         told = Told(handle.pid, handle.channel, handle.device)
         told.wanted = self.wanted
         return told

@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fusewright.measure.compiling import SHORT_BENCHMARK, gate_benchmarks, set_up_compiler
+from fusewright.measure.compiling import (
+    SHORT_BENCHMARK,
+    gate_benchmarks,
+    load_under_lease,
+    set_up_compiler,
+)
 from fusewright.measure.device import Device
 from fusewright.measure.lease import Lease, lease_file
 from fusewright.measure.plan import Plan
@@ -37,6 +42,7 @@ class Bench:
         self.lease = Lease(file, self.report, settle, self.watch)
         set_up_compiler()
         gate_benchmarks(self.lease, self.watch, self._benchmarks)
+        load_under_lease(self.lease)
 
     def follow(self, plan: Plan) -> None:
         """Measure as *plan* says from here on."""

@@ -79,7 +79,7 @@ class Crew:
         """
         begin, roll = time.monotonic(), Roll()
         self._wanted = workers * len(devices)
-        handles = [self.fork(n, at_boot=True) for n in devices for _ in range(workers)]
+        handles = [self.fork(n) for n in devices for _ in range(workers)]
         while not roll.peaks:
             if all(handle.ready for handle in handles) and not self.busy():
                 handles[0].send({"task": "peaks", "key": "peaks"})
@@ -90,8 +90,8 @@ class Crew:
             self._forker.listen()
         return roll
 
-    def fork(self, device: int, *, at_boot: bool = False) -> Handle:
-        """Start a worker; *at_boot* nothing is being timed yet.
+    def fork(self, device: int) -> Handle:
+        """Start a worker.
 
         Raises:
             MeasureError: Of those that were started last none got ready.
@@ -99,7 +99,7 @@ class Crew:
         self._unready += 1
         if self._unready > STILLBIRTHS + 2 * self._wanted:
             raise MeasureError(f"no worker for device {device} gets ready any more: {self.loss}")
-        handle = self._forker.fork(device, at_boot=at_boot)
+        handle = self._forker.fork(device)
         self._handles[handle.pid] = handle
         self._selector.register(handle.channel, selectors.EVENT_READ, handle)
         return handle

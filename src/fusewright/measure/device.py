@@ -29,8 +29,8 @@ class Device(Protocol):
         """Set what timings depend on, whatever a candidate has made of it."""
         ...
 
-    def load_libraries(self) -> None:
-        """Make the first candidate find loaded what every later one finds so."""
+    def load(self) -> None:
+        """Load what the first candidate would else wait for, and with it everybody."""
         ...
 
     def synchronize(self) -> None:
@@ -87,7 +87,7 @@ class Cpu:
         """Keep to one thread."""
         torch.set_num_threads(1)
 
-    def load_libraries(self) -> None:
+    def load(self) -> None:
         """The process that forks the workers has done so."""
 
     def synchronize(self) -> None:
@@ -131,7 +131,7 @@ def open_device(plan: Plan) -> Device:
     # Its imports and its context are of no use to a CPU.
     from fusewright.measure.cuda import Cuda
 
-    return Cuda(plan.device_share, plan.kept_share)
+    return Cuda(plan.device_share)
 
 
 def processor_name() -> str:

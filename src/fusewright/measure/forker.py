@@ -23,9 +23,6 @@ EXIT_NOTICE_S = 2.0
 SEND_S = 10.0
 """Longest time to hand over a request: a long text waits for the worker to read."""
 TICK_S = 0.05
-ALLOCATOR = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
-"""A worker meets tensors of every size: fixed segments of one candidate are of no use to the next.
-"""
 
 
 class ForkerDiedError(MeasureError):
@@ -50,7 +47,7 @@ class Forker:
         self._zygote = subprocess.Popen(  # noqa: S603 -- our own module
             [*command, json.dumps(asdict(self.plan))],
             pass_fds=[theirs.fileno()],
-            env={**ALLOCATOR, **sandbox.child_environment(self.plan.scratch)},
+            env=sandbox.child_environment(self.plan.scratch),
             # A signal to our process group must not keep it from cleaning up.
             start_new_session=True,
             stdin=subprocess.DEVNULL,
@@ -64,12 +61,12 @@ class Forker:
             self.close()
             raise
 
-    def fork(self, device: int, *, at_boot: bool = False) -> Handle:
-        """Start a worker for the device of that number; *at_boot* nothing is being timed yet."""
+    def fork(self, device: int) -> Handle:
+        """Start a worker for the device of that number."""
         ours, theirs = socket.socketpair()
         ours.settimeout(SEND_S)
         self._forked += 1
-        message = {"worker": self._forked, "device": device, "at_boot": at_boot}
+        message = {"worker": self._forked, "device": device}
         try:
             socket.send_fds(self._control, [json.dumps(message).encode()], [theirs.fileno()])
         except OSError as error:

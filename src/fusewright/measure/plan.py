@@ -14,8 +14,6 @@ class Plan:
     """`cpu` or `cuda`."""
     index: int = 0
     """Which of the visible devices of that kind."""
-    at_boot: bool = False
-    """Whether the worker is among the first, before anything is timed."""
     scratch: str = ""
     """Folder that the processes may write to; it is removed with them."""
     leases: str = ""
@@ -25,8 +23,6 @@ class Plan:
     device_share: float = 0.4
     """Share of the device's memory that one worker may hold while others are at work. Whoever has
     no lease holds little, so that the shares of all may exceed the whole."""
-    kept_share: float = 0.05
-    """Share of it that a worker may go on holding while another one has the lease."""
     checks: Checks = "all"
     """`all`; `basic` for finite, deterministic and compiled as eager; `none` to time alone."""
     window_ms: tuple[float, float] | None = None

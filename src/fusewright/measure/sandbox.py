@@ -36,6 +36,7 @@ def child_environment(scratch: str) -> dict[str, str]:
         "TMPDIR": scratch,
         "TORCHINDUCTOR_CACHE_DIR": f"{scratch}/inductor",
         "TRITON_CACHE_DIR": f"{scratch}/triton",
+        "PYTORCH_KERNEL_CACHE_PATH": f"{scratch}/kernels",
         # One compile thread a worker: parallel workers are the parallelism, and the pool of
         # compile subprocesses would outlive a killed worker.
         "TORCHINDUCTOR_COMPILE_THREADS": "1",

@@ -1,4 +1,4 @@
-"""The folder of one worker: where its caches lie, and what of them outlives a candidate."""
+"""The folders of a run and of each worker: where caches lie, and what of them outlives whom."""
 
 import contextlib
 import os
@@ -10,7 +10,14 @@ from typing import Any
 
 HEADERS = "precompiled_headers"
 """Part of Inductor's cache that the zygote makes for all, since it costs seconds."""
+KERNELS = "kernels"
+"""Folder of the kernels that PyTorch compiles when they are first called: made once, for all."""
 CACHES = ("inductor", "triton")
+
+
+def made_for_all(scratch: Path) -> list[Path]:
+    """What workers may read of the folder of their run."""
+    return [*scratch.glob(f"*/{HEADERS}"), *scratch.glob(KERNELS)]
 
 
 def environment(scratch: Path, device: str, index: int) -> dict[str, str]:

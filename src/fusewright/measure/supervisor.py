@@ -9,7 +9,6 @@ are sent, verdicts are handed out only between two of them that agree.
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 from fusewright.measure import sandbox
@@ -31,8 +30,6 @@ TOLD = ("measurement", "rejection", "canary", "spent_s", "doubtful", "last")
 CANARY = {"matmul_ms", "copy_ms"}
 ALONE = {"device_share": 0.95}
 """What changes in the plan for a candidate that has the device to itself."""
-KEPT_SHARE = 0.7
-"""Share of a device's memory that all workers together may go on holding without the lease."""
 LONGEST_PHASE = 20
 """Characters of a phase that are heard: a candidate can write what it likes."""
 ROOM_ALONE = 4
@@ -63,7 +60,7 @@ class Supervisor:
         devices: Sequence[int] = (0,),
         canary_s: float | None = None,
     ) -> None:
-        self._plan = replace(plan, kept_share=KEPT_SHARE / workers)
+        self._plan = plan
         self._workers, self._recycle_after = workers, recycle_after
         self._deadlines_s = {**DEADLINES_S, **deadlines_s, **OTHER_DEADLINES_S}
         self.posts = {device: Post(canary_s) for device in devices}

@@ -28,7 +28,7 @@ from fusewright.measure.device import open_device
 from fusewright.measure.examine import compare, examine_eager, look, require_window
 from fusewright.measure.peaks import measure_peaks
 from fusewright.measure.plan import Plan
-from fusewright.measure.scratch import HEADERS, empty
+from fusewright.measure.scratch import empty, made_for_all
 from fusewright.measure.survey import survey
 from fusewright.measure.timing import time_pair
 from fusewright.roofline import Cost, Peaks
@@ -51,8 +51,9 @@ POISONED = ("CUDA error", "device-side assert", "illegal memory access", "misali
 def serve(channel: socket.socket, plan: Plan, scratch: Path) -> None:
     """Answer the requests of the supervisor until it hangs up."""
     # First of all: what has threads cannot be confined as a whole, and CUDA starts some.
-    headers = Path(plan.scratch).glob(f"*/{HEADERS}")
-    isolation = sandbox.confine(scratch, lent=headers, leases=Path(plan.leases))
+    isolation = sandbox.confine(
+        scratch, lent=made_for_all(Path(plan.scratch)), leases=Path(plan.leases)
+    )
     try:
         device = open_device(plan)
     except (RuntimeError, AssertionError) as error:
@@ -62,10 +63,7 @@ def serve(channel: socket.socket, plan: Plan, scratch: Path) -> None:
         return
     gc.disable()
     bench = Bench(plan, device, channel, scratch)
-    if not plan.at_boot:
-        bench.lease.acquire("build")
-    device.load_libraries()
-    bench.lease.leave("build")
+    device.load()
     bench.send({"ready": device.describe(), "identity": device.identity, "isolation": isolation})
     tasks = {"measure": answer, "peaks": answer_peaks, "canary": answer_canary}
     for line in channel.makefile("rb"):

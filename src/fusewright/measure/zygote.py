@@ -7,6 +7,7 @@ pid, and tells of every worker that ends. When the supervisor goes, so does ever
 
 import contextlib
 import gc
+import importlib.util
 import json
 import os
 import select
@@ -15,14 +16,14 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fusewright.measure import sandbox
 from fusewright.measure.plan import Plan
-from fusewright.measure.scratch import enter
+from fusewright.measure.scratch import KERNELS, enter
 
 POLL_S = 0.02
 MESSAGE_BYTES = 65536
@@ -36,8 +37,13 @@ def main() -> None:
     try:
         sandbox.adopt_orphans()
         network_cut = sandbox.cut_network(new_user=plan.device == "cpu")
+        if plan.device == "cuda":
+            add_helper(read_ahead, plan, workers)
         with ending_with(control, plan):
             warm_up(plan.device)
+        if plan.device == "cuda":
+            (Path(plan.scratch) / KERNELS).mkdir()
+            add_helper(compile_ahead, plan, workers)
         _send(control, {"ready": True, "network_cut": network_cut})
         while attend(control, plan, workers):
             pass
@@ -89,8 +95,8 @@ def attend(control: socket.socket, plan: Plan, workers: dict[int, Path]) -> bool
             return False
         asked = json.loads(message)
         scratch = Path(plan.scratch) / f"worker-{asked['worker']}"
-        told = replace(plan, index=asked["device"], at_boot=asked["at_boot"])
-        pid = fork(sockets[0], told, scratch)
+        told = replace(plan, index=asked["device"])
+        pid = start(socket.socket(fileno=sockets[0]), told, scratch)
         workers[pid] = scratch
         _send(control, {"forked": asked["worker"], "pid": pid})
     for pid, status in reap():
@@ -121,12 +127,51 @@ def warm_up(device: str) -> None:
     gc.freeze()
 
 
-def fork(channel_fd: int, plan: Plan, scratch: Path) -> int:
-    """Start a worker that serves *channel_fd* and writes to *scratch* alone; returns its pid."""
+def add_helper(work: Callable[[], None], plan: Plan, workers: dict[int, Path]) -> None:
+    """Let a child of its own do *work* of ours while the others do theirs; nobody waits for it."""
+    scratch = Path(plan.scratch) / work.__name__
+    workers[fork(work, plan, scratch)] = scratch
+
+
+def read_ahead() -> None:
+    """Have the libraries of PyTorch read as wholes, not page by page when they are needed."""
+    found = importlib.util.find_spec("torch")
+    packages = Path(str(found and found.origin)).parents[1]
+    for library in (*packages.glob("torch/lib/*.so*"), *packages.glob("nvidia/**/*.so*")):
+        file = os.open(library, os.O_RDONLY)
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_WILLNEED)
+        os.close(file)
+
+
+def compile_ahead() -> None:
+    """Put kernels into the folder that all workers read."""
+    import torch  # imported by warm_up
+
+    from fusewright.measure.kernels import compile_kernels
+
+    compile_kernels(torch.device("cuda"))
+
+
+def start(channel: socket.socket, plan: Plan, scratch: Path) -> int:
+    """Start a worker that serves *channel* and writes to *scratch* alone; returns its pid."""
+
+    def work() -> None:
+        sandbox.keep_open(channel.fileno())
+        sandbox.limit(plan.memory_bytes, address_space=plan.device == "cpu")
+        from fusewright.measure.worker import serve  # imported by warm_up
+
+        serve(channel, plan, scratch)
+
+    pid = fork(work, plan, scratch)
+    channel.close()
+    return pid
+
+
+def fork(work: Callable[[], None], plan: Plan, scratch: Path) -> int:
+    """Start a child that does *work* in *scratch*; returns its pid."""
     scratch.mkdir()
     pid = os.fork()
     if pid:
-        os.close(channel_fd)
         return pid
     status = 1
     try:
@@ -136,11 +181,7 @@ def fork(channel_fd: int, plan: Plan, scratch: Path) -> int:
         silence = os.open(os.devnull, os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(silence, standard)
-        sandbox.keep_open(channel_fd)
-        sandbox.limit(plan.memory_bytes, address_space=plan.device == "cpu")
-        from fusewright.measure.worker import serve  # imported by warm_up
-
-        serve(socket.socket(fileno=channel_fd), plan, scratch)
+        work()
         status = 0
     finally:
         # The zygote's own clean-up must not run in a child.
