@@ -16,7 +16,7 @@ def asked(monkeypatch):
 
     calls, lease = [], SimpleNamespace(held=False)
 
-    def precompile(kernel, warm_cache_only=False, **_):
+    def precompile(kernel, *, warm_cache_only=False, **_):
         calls.append("compile" if warm_cache_only else "compile and load")
 
     monkeypatch.setattr(CachingAutotuner, "precompile", precompile)
