@@ -1,6 +1,5 @@
 """Figures of one part of a benchmark from its raw lines: pure functions, and each says its n."""
 
-import itertools
 import statistics
 from collections import Counter
 from collections.abc import Sequence
@@ -11,9 +10,6 @@ OUTSIDE = ("load", "waiting", "survey", "compile", "clean_up")
 """Steps for which a worker needs no device."""
 INSIDE = ("build", "eager", "checks", "benchmark", "first_call", "compare", "timing")
 """Steps for which it holds the device."""
-MOMENT_S = 0.005
-"""Where canaries are sent, verdicts wait for the next one and come together, a millisecond apart at
-most. Nearer than this is one moment: single ones follow each other in a fifth of a second."""
 TIMINGS = ("eager", "compiled")
 OUT_OF_WINDOW = ("too_easy", "too_slow")
 
@@ -35,8 +31,8 @@ def describe(part: Outcome, window_ms: tuple[float, float]) -> Line:
 def throughput(part: Outcome) -> Line:
     """Verdicts an hour, boot counted in and steady, and how long the first one took.
 
-    Steady is from the moment when a tenth of the verdicts is out to that when nine tenths are. What
-    comes out at the first of the two was decided before it, and is not counted.
+    Steady is from the moment when a tenth of the verdicts has fallen to that when nine tenths have,
+    the last of the first tenth not counted.
     """
     at_s = sorted(verdict["at_s"] for verdict in part.verdicts)
     since, until = _steady(at_s)
@@ -57,7 +53,7 @@ def lease(part: Outcome) -> Line:
     """Seconds that a candidate held the device, and the busy share of steady wall time.
 
     The share counts candidates alone: canaries, and what was measured in vain, are not in it. A
-    candidate counts whole where its verdict comes out, so that with few the share may exceed 1.
+    candidate counts whole where its verdict falls, so that with few the share may exceed 1.
     """
     held = [held_s(verdict) for verdict in part.timed]
     ordered = sorted(part.verdicts, key=lambda verdict: verdict["at_s"])
@@ -162,14 +158,9 @@ def held_s(verdict: Line) -> float:
 
 
 def _steady(at_s: Sequence[float]) -> tuple[int, int]:
-    """How many are out when a tenth of all are, and when nine tenths are, whole moments each."""
+    """How many verdicts have fallen when a tenth of all have, and when nine tenths have."""
     n = len(at_s)
-    return _out(at_s, -(-n // 10)), _out(at_s, -(-9 * n // 10))
-
-
-def _out(at_s: Sequence[float], count: int) -> int:
-    later = itertools.pairwise(at_s[max(0, count - 1) :])
-    return count + sum(1 for _ in itertools.takewhile(lambda p: p[1] - p[0] < MOMENT_S, later))
+    return -(-n // 10), -(-9 * n // 10)
 
 
 def _between(at_s: Sequence[float], since: int, until: int) -> float:

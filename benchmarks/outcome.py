@@ -1,6 +1,6 @@
 """What one part of a benchmark left: the lines that `python -m fusewright.measure` writes.
 
-First the device, then a verdict each with `at_s`, when it was handed out, and `spent_s`, seconds by
+First the device, then a verdict each with `at_s`, when it fell, and `spent_s`, seconds by
 step; last what the canaries said.
 """
 

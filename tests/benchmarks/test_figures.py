@@ -16,15 +16,6 @@ def ticking(count, gap_s=1.0, lease_s=0.5):
     )
 
 
-def bunched(bunches, size, gap_s=10.0, lease_s=0.5):
-    """*size* verdicts a millisecond apart each *gap_s*, as canaries let them out."""
-    return outcome(
-        verdict(f"{i}-{j}", (i + 1) * gap_s + j / 1e3, spent_s={"lease": lease_s})
-        for i in range(bunches)
-        for j in range(size)
-    )
-
-
 def test_boot_is_counted_in_up_to_the_last_verdict():
     found = figures.throughput(ticking(11))
     assert (found["n"], found["per_hour"]) == (11, pytest.approx(11 / 20 * 3600))
@@ -39,25 +30,6 @@ def test_steady_leaves_out_the_first_and_the_last_tenth():
     assert found["steady_per_hour"] == pytest.approx(3600)
 
 
-@pytest.mark.parametrize("size", [20, 33])
-def test_what_comes_out_in_bunches_is_counted_by_whole_bunches(size):
-    found = figures.throughput(bunched(10, size))
-    assert found["steady_n"] == 8 * size
-    assert found["steady_per_hour"] == pytest.approx(size / 10 * 3600, rel=1e-3)
-
-
-def test_one_bunch_alone_tells_no_steady_rate():
-    found = figures.throughput(bunched(1, 50))
-    assert (found["steady_n"], found["steady_per_hour"]) == (0, None)
-    assert figures.lease(bunched(1, 50))["busy_share"] is None
-
-
-def test_verdicts_that_follow_each_other_apart_are_no_bunch():
-    at_s = [0.0, 1.0, 1.0 + 2 * figures.MOMENT_S, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
-    found = figures.throughput(outcome(verdict(str(at), at) for at in at_s))
-    assert (found["steady_n"], found["steady_s"]) == (8, 7.0)
-
-
 def test_nothing_decided_is_no_rate():
     found = figures.describe(outcome([]), WINDOW_MS)
     assert found["throughput"]["n"] == 0
@@ -68,7 +40,7 @@ def test_nothing_decided_is_no_rate():
 
 def test_the_lease_is_busy_for_the_share_that_steady_candidates_held_it():
     assert figures.lease(ticking(100))["busy_share"] == pytest.approx(0.5)
-    assert figures.lease(bunched(10, 20))["busy_share"] == pytest.approx(1.0, rel=1e-3)
+    assert figures.lease(outcome([verdict("one", 1.0)]))["busy_share"] is None
 
 
 def test_a_lease_is_averaged_over_those_that_told():

@@ -173,7 +173,7 @@ def test_what_is_near_eager_passes_whatever_float64_gives(seed, size, dtype, sca
     exact = draw()
     compiled = (scale * (exact + apart * draw())).to(dtype)
     eager, reference = (scale * exact).to(dtype), scale * (exact + away * draw())
-    if torch.isfinite(eager).all() and checks.near(eager, compiled, TOLERANCE):
+    if torch.isfinite(eager).all() and checks.near([eager], [compiled], TOLERANCE):
         finding, _ = checks.mismatch([eager], [compiled], [reference], TOLERANCE)
         assert finding is None
 
@@ -182,7 +182,7 @@ def test_what_is_near_eager_passes_whatever_float64_gives(seed, size, dtype, sca
 def test_near_is_nine_tenths_of_a_tenth_of_the_tolerance(by, near):
     eager = ramp().double()
 
-    assert checks.near(eager, eager * (1 + by), TOLERANCE) == near
+    assert checks.near([eager], [eager * (1 + by)], TOLERANCE) == near
 
 
 @pytest.mark.parametrize(
@@ -194,8 +194,8 @@ def test_a_norm_that_its_dtype_cannot_hold_makes_nothing_near(scale):
     dtype = torch.float16 if scale > 1 else torch.float32
     eager = torch.full((2000,), scale).to(dtype)
 
-    assert checks.near(eager, eager.clone(), TOLERANCE)
-    assert not checks.near(eager, eager / 2, TOLERANCE)
+    assert checks.near([eager], [eager.clone()], TOLERANCE)
+    assert not checks.near([eager], [eager / 2], TOLERANCE)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -203,15 +203,26 @@ def test_what_is_not_finite_is_near_nothing(value):
     compiled = ramp()
     compiled[0] = value
 
-    assert not checks.near(ramp(), compiled, TOLERANCE)
+    assert not checks.near([ramp()], [compiled], TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    "compiled", [[ramp().half()], [ramp()[:-1]], [ramp(), ramp()], []], ids=str
+)
+def test_a_compiled_output_of_another_form_is_a_mismatch(compiled):
+    assert not checks.near([ramp()], compiled, TOLERANCE)
+    for reference in (None, [ramp().double()]):
+        finding, ratio = checks.mismatch([ramp()], compiled, reference, TOLERANCE)
+        assert (finding.reason, ratio) == ("compile_mismatch", None)
+        assert finding.detail.endswith(f"eager ['float32{list(ramp().shape)}']")
 
 
 def test_integers_and_other_shapes_are_near_when_they_are_equal():
     whole = torch.arange(5)
 
-    assert checks.near(whole, whole.clone(), TOLERANCE)
-    assert not checks.near(whole, whole + 1, TOLERANCE)
-    assert not checks.near(ramp(5), ramp(1), TOLERANCE)
+    assert checks.near([whole], [whole.clone()], TOLERANCE)
+    assert not checks.near([whole], [whole + 1], TOLERANCE)
+    assert not checks.near([ramp(5)], [ramp(1)], TOLERANCE)
 
 
 MANY = 2 * checks.SAMPLE + 1

@@ -21,7 +21,8 @@ from fusewright.measure.forker import Forker
 from fusewright.measure.handle import Handle
 from fusewright.measure.lease import lease_file
 from fusewright.measure.scratch import CACHES
-from fusewright.measure.supervisor import Supervisor, _untried
+from fusewright.measure.supervisor import Supervisor
+from fusewright.measure.verdict import untried
 from fusewright.testing import RELU_MEAN
 
 from .conftest import PLAN
@@ -155,6 +156,27 @@ def test_a_worker_killed_from_outside_costs_one_candidate(struck, alone):
     assert alone == []
 
 
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "",
+        "import torch; torch.nn.functional.relu = None",
+        "os.environ['TORCH_LOGS'] = 'all'",
+        "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()",
+    ],
+    ids=["nothing", "name", "environment", "thread"],
+)
+def test_a_worker_that_was_tampered_with_serves_no_other(tampering):
+    with supervisor() as running:
+        first, second = (
+            told(verdict)
+            for code in (telling("os.getpid()", before=tampering), telling("os.getpid()"))
+            for verdict in running.measure(messages({"pid": code}))
+        )
+
+    assert (first != second) == bool(tampering)
+
+
 def test_an_idle_worker_that_dies_costs_nothing():
     with supervisor() as running:
         (handle,) = running._crew._handles.values()
@@ -165,7 +187,7 @@ def test_an_idle_worker_that_dies_costs_nothing():
 
 
 @pytest.mark.parametrize(
-    ("ready", "begun", "request_", "untried"),
+    ("ready", "begun", "request_", "expected"),
     [
         (False, False, {}, True),
         (False, True, {"sent_again": True}, True),
@@ -175,10 +197,10 @@ def test_an_idle_worker_that_dies_costs_nothing():
     ],
     ids=["booting", "booting again", "idle", "idle again", "at work"],
 )
-def test_a_request_is_blamed_for_a_death_once_a_worker_was_at_it(ready, begun, request_, untried):
+def test_a_request_is_blamed_for_a_death_once_a_worker_was_at_it(ready, begun, request_, expected):
     handle = Handle(0, channel=None, ready=ready, begun=begun, request=request_)
 
-    assert _untried(handle) == untried
+    assert untried(handle) == expected
 
 
 def test_a_worker_that_dies_before_it_is_ready_costs_nothing(zygote, monkeypatch):

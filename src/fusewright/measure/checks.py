@@ -159,6 +159,9 @@ def mismatch(
     Returns:
         The finding, and the ratio of the two errors where there is a reference.
     """
+    if _forms(eager) != _forms(compiled):
+        detail = f"compiled returns {_forms(compiled)}, eager {_forms(eager)}"
+        return Finding("compile_mismatch", detail), None
     if reference is None:
         share = moved(eager, compiled, tolerance)
         detail = f"{share:.2%} of the compiled output differs from eager"
@@ -175,13 +178,24 @@ def mismatch(
     return None, _finite(worst)
 
 
-def near(eager: torch.Tensor, compiled: torch.Tensor, tolerance: float) -> bool:
+def near(eager: Outputs, compiled: Outputs, tolerance: float) -> bool:
     """Whether the two are so close that `mismatch` would pass them whatever float64 gives.
 
     By the triangle inequality compiled is further from the reference than eager by no more than the
     two differ, which the tenth of the tolerance covers.
     """
-    if eager.shape != compiled.shape or not (eager.is_floating_point() or eager.is_complex()):
+    return _forms(eager) == _forms(compiled) and all(
+        _near(ours, theirs, tolerance) for ours, theirs in zip(eager, compiled, strict=True)
+    )
+
+
+def _forms(outputs: Outputs) -> list[str]:
+    """Dtype and shape of each of *outputs*, as in `float32[8, 16]`."""
+    return [f"{str(t.dtype).removeprefix('torch.')}{list(t.shape)}" for t in outputs]
+
+
+def _near(eager: torch.Tensor, compiled: torch.Tensor, tolerance: float) -> bool:
+    if not (eager.is_floating_point() or eager.is_complex()):
         return bool(torch.equal(eager, compiled))
     norm = _norm(eager)
     if not SMALLEST_NORM <= norm <= LARGEST_NORM:

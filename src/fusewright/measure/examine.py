@@ -149,8 +149,7 @@ def compare(
         Error of compiled over error of eager; None where no reference had to be made, or could be.
     """
     # So near, compiled is no further from float64 than eager and a tenth of the tolerance.
-    pairs = zip(eager, compiled, strict=True)
-    if all(checks.near(ours, theirs, candidate.tolerance) for ours, theirs in pairs):
+    if checks.near(eager, compiled, candidate.tolerance):
         return None
     reference, tolerance = exact(candidate), candidate.tolerance
     finding, ratio = checks.mismatch(eager, compiled, reference, tolerance)

@@ -56,7 +56,7 @@ class Forker:
         )
         theirs.close()
         try:
-            self.network_cut = bool(self._wait_for("ready", BOOT_S)["network_cut"])
+            self.network_cut = bool(self._wait_for("ready", 1)["network_cut"])
         except BaseException:
             self.close()
             raise
@@ -73,7 +73,7 @@ class Forker:
             raise self._death() from error
         finally:
             theirs.close()
-        pid = self._wait_for("forked", BOOT_S)["pid"]
+        pid = self._wait_for("forked", self._forked)["pid"]
         # Numbers come again: what is known of this one is of a worker before.
         self._exits.pop(pid, None)
         return Handle(pid, ours, device)
@@ -115,13 +115,13 @@ class Forker:
             self._zygote.stderr.close()
         shutil.rmtree(self.plan.scratch, ignore_errors=True)
 
-    def _wait_for(self, what: str, limit_s: float) -> Message:
+    def _wait_for(self, name: str, value: int) -> Message:
         begin = time.monotonic()
-        while time.monotonic() - begin < limit_s:
+        while time.monotonic() - begin < BOOT_S:
             message = self.listen(TICK_S)
-            if message and what in message:
+            if message and message.get(name) == value:
                 return message
-        raise MeasureError(f"the process that forks workers did not answer within {limit_s:g} s")
+        raise MeasureError(f"the process that forks workers did not answer within {BOOT_S:g} s")
 
     def _death(self) -> ForkerDiedError:
         return ForkerDiedError(f"the process that forks workers has died: {self._last_words()}")

@@ -88,10 +88,10 @@ class Post:
         taken, self.unproven = self.unproven, []
         if self.drift.steady(verdict["canary"]):
             return taken, []
-        # What has been measured a second time is taken as it is.
-        again = [v["request"] for v in taken if "measurement" in v and "again" not in v["request"]]
-        keys = {request["key"] for request in again}
-        return [v for v in taken if v["key"] not in keys], [{**r, "again": True} for r in again]
+        return (
+            [verdict for verdict in taken if not _repeatable(verdict)],
+            [{**v["request"], "again": True} for v in taken if _repeatable(v)],
+        )
 
     def waits_in_vain(self, handle: Handle) -> bool:
         """Whether a worker has long been waiting for a device that nobody else holds."""
@@ -101,3 +101,8 @@ class Post:
             handle.idle_waits += 1
             handle.looked_at = time.monotonic()
         return handle.idle_waits > IDLE_WAITS
+
+
+def _repeatable(verdict: Message) -> bool:
+    """Whether to measure anew would tell more; what has been so a second time is taken as it is."""
+    return "measurement" in verdict and "again" not in verdict["request"]

@@ -3,10 +3,9 @@
 The supervisor never imports PyTorch and never touches a device. One candidate that kills, blocks or
 bloats its worker costs that worker and itself; the worker is forked anew. What a neighbour may have
 brought about is believed only when it comes again with nothing beside the candidate. Where canaries
-are sent, verdicts are handed out only between two of them that agree.
+are sent, verdicts are handed out only between two of them that agree, but for those found alone.
 """
 
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -17,17 +16,13 @@ from fusewright.measure.forker import ForkerDiedError
 from fusewright.measure.handle import Handle, Message
 from fusewright.measure.plan import Plan
 from fusewright.measure.post import Post
+from fusewright.measure.verdict import about, doubtful, is_answer, stripped, task_of, told, untried
 
-WAITING_S = 3600.0
-"""Longest wait for the device. Other runs may hold it as well, each hold bounded by a deadline, so
-that only a holder that escaped its supervisor makes this a limit."""
+WAITING_S = 600.0
+"""Longest wait for the device, all waits of a candidate together. Other runs may hold it as well,
+each hold bounded by a deadline; who has only said that it waits is found out here."""
 DEADLINES_S = {"build": 30.0, "eager": 60.0, "compile": 120.0, "timing": 60.0}
 OTHER_DEADLINES_S = {"waiting": WAITING_S, "survey": 60.0, "clean_up": 30.0}
-DOUBTFUL = ("timeout", "out_of_memory", "noisy_timing")
-"""Reasons that a neighbour can bring about; they are believed when they come again alone."""
-TOLD = ("measurement", "rejection", "canary", "spent_s", "doubtful", "last")
-"""All that is taken from a worker's answer: a candidate may have written it."""
-CANARY = {"matmul_ms", "copy_ms"}
 ALONE = {"device_share": 0.95}
 """What changes in the plan for a candidate that has the device to itself."""
 LONGEST_PHASE = 20
@@ -96,12 +91,11 @@ class Supervisor:
         """
         retries: list[Message] = []
         try:
-            for verdict in self._proven(deque(map(_task, candidates))):
-                reason = verdict.get("rejection", {}).get("reason")
-                if verdict.get("doubtful") or reason in DOUBTFUL:
+            for verdict in self._proven(deque(map(task_of, candidates))):
+                if doubtful(verdict):
                     retries.append(verdict["request"])
                 else:
-                    yield _stripped(verdict)
+                    yield stripped(verdict)
             yield from self._one_by_one(retries, ALONE)
         finally:
             self._leave_off()
@@ -109,7 +103,7 @@ class Supervisor:
     def remeasure(self, candidates: Iterable[Message]) -> Iterator[Message]:
         """Measure *candidates* anew, one after the other with nothing else at work."""
         try:
-            yield from self._one_by_one(list(map(_task, candidates)), SOLO)
+            yield from self._one_by_one(list(map(task_of, candidates)), SOLO)
         finally:
             self._leave_off()
 
@@ -124,7 +118,7 @@ class Supervisor:
         self, requests: Sequence[Message], plan: Mapping[str, Any]
     ) -> Iterator[Message]:
         if requests:
-            # What idle workers hold of the device's memory would be missed.
+            # The contexts of idle workers hold memory that may be missed.
             self._crew.dismiss()
         for request in requests:
             for verdict in self._run(deque([{**request, "plan": plan}]), 1):
@@ -132,7 +126,7 @@ class Supervisor:
                     # It is noted; nothing waits for it.
                     self.posts[verdict["device"]].take(verdict)
                 else:
-                    yield _stripped(verdict)
+                    yield stripped(verdict)
 
     def _proven(self, queue: deque[Message]) -> Iterator[Message]:
         """Hold verdicts back until a canary agrees with the one before; else measure again."""
@@ -193,12 +187,11 @@ class Supervisor:
                 self._fail(handle, found, "crash", detail=str(message["unusable"]))
                 return
             elif handle.request and message.get("token") == handle.token:
-                if not _sound(handle.request["task"], message):
+                if not is_answer(message, handle.request["task"]):
                     detail = "the worker sent garbage: no verdict"
                     self._fail(handle, found, "crash", detail=detail)
                     return
-                told = {name: message[name] for name in TOLD if name in message}
-                found.append({**told, **_about(handle), "at_s": time.monotonic()})
+                found.append({**told(message), **about(handle)})
                 handle.request = None
                 if message.get("last"):
                     self._crew.drop(handle)
@@ -228,8 +221,7 @@ class Supervisor:
         self._crew.drop(handle)
         if handle.request and handle.request["task"] == "measure":
             rejection = {"reason": reason, "value": None, "limit": None, **finding}
-            about = {**_about(handle), "at_s": time.monotonic()}
-            found.append({"rejection": rejection, "untried": _untried(handle), **about})
+            found.append({"rejection": rejection, "untried": untried(handle), **about(handle)})
         self.posts[handle.device].disturbed()
         self._crew.loss = finding["detail"]
 
@@ -241,35 +233,3 @@ class Supervisor:
                 found[-1]["doubtful"] = True
         self._crew.loss = detail
         self._crew.renew()
-
-
-def _task(candidate: Message) -> Message:
-    return {"task": "measure", "key": candidate["key"], "code": candidate["code"]}
-
-
-def _sound(task: str, message: Message) -> bool:
-    """Whether a worker, which a candidate may have taken over, answers what it was asked."""
-    kinds = ("measurement", "rejection") if task == "measure" else ("canary",)
-    answers = [message[kind] for kind in kinds if kind in message]
-    if len(answers) != 1 or not isinstance(answers[0], dict):
-        return False
-    if task == "measure":
-        return True
-    return answers[0].keys() == CANARY and all(
-        isinstance(ms, float) and 0 < ms < float("inf") for ms in answers[0].values()
-    )
-
-
-def _untried(handle: Handle) -> bool:
-    """Whether a worker was lost before it came to its request, and the request is not to blame."""
-    return not handle.ready or not (handle.begun or "sent_again" in (handle.request or {}))
-
-
-def _about(handle: Handle) -> Message:
-    request = handle.request or {}
-    return {"key": request.get("key"), "request": request, "device": handle.device}
-
-
-def _stripped(verdict: Message) -> Message:
-    told = ("key", "measurement", "rejection", "spent_s", "at_s")
-    return {name: verdict[name] for name in told if name in verdict}

@@ -10,7 +10,7 @@ from fusewright.measure.plan import Plan
 
 MAX_ROUNDS = 3
 MAX_NOTCH = 0.01
-MAX_DRIFT = 0.02
+MAX_SHIFT = 0.02
 """Another round follows while the notch of a median is over 1 % to either side, or the two blocks
 of the last round differ by over 2 %, at most three rounds in all."""
 LONG_MS = 20.0
@@ -47,7 +47,7 @@ class Samples:
         deviation_ms = statistics.median(abs(ms - self.median_ms) for ms in self.all_ms)
         notch = 1.57 * 2 * deviation_ms / self.median_ms / math.sqrt(len(self.all_ms))
         first_ms, last_ms = (statistics.median_low(block) for block in self.blocks[-2:])
-        return notch < MAX_NOTCH and abs(first_ms - last_ms) < MAX_DRIFT * self.median_ms
+        return notch < MAX_NOTCH and abs(first_ms - last_ms) < MAX_SHIFT * self.median_ms
 
     def report(self) -> dict[str, Any]:
         """Fields of a `Timing` record."""

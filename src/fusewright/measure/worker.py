@@ -29,6 +29,7 @@ from fusewright.measure.examine import compare, examine_eager, look, require_win
 from fusewright.measure.peaks import measure_peaks
 from fusewright.measure.plan import Plan
 from fusewright.measure.scratch import empty, made_for_all
+from fusewright.measure.surroundings import Surroundings
 from fusewright.measure.survey import survey
 from fusewright.measure.timing import time_pair
 from fusewright.roofline import Cost, Peaks
@@ -96,7 +97,7 @@ def answer_canary(_: Message, bench: Bench) -> Message:
 def answer(request: Message, bench: Bench) -> Message:
     """Measure one candidate, and clean up after it."""
     bench.watch.take()
-    shortages = bench.device.shortages()
+    surroundings, shortages = Surroundings(), bench.device.shortages()
     verdict = examine(request, bench)
     detail = verdict.get("rejection", {}).get("detail", "")
     if any(text in detail for text in POISONED):
@@ -109,8 +110,11 @@ def answer(request: Message, bench: Bench) -> Message:
     clean_up(bench)
     # A library that found no room for its fastest algorithm took a slower one in silence, and no
     # reference was made where it found none.
-    starved = bench.device.shortages() > shortages
-    return {**verdict, "spent_s": bench.watch.take(), **({"doubtful": True} if starved else {})}
+    if bench.device.shortages() > shortages:
+        verdict["doubtful"] = True
+    if surroundings.changed():
+        verdict["last"] = True
+    return {**verdict, "spent_s": bench.watch.take()}
 
 
 def examine(request: Message, bench: Bench) -> Message:

@@ -7,7 +7,6 @@ pid, and tells of every worker that ends. When the supervisor goes, so does ever
 
 import contextlib
 import gc
-import importlib.util
 import json
 import os
 import select
@@ -37,8 +36,6 @@ def main() -> None:
     try:
         sandbox.adopt_orphans()
         network_cut = sandbox.cut_network(new_user=plan.device == "cpu")
-        if plan.device == "cuda":
-            add_helper(read_ahead, plan, workers)
         with ending_with(control, plan):
             warm_up(plan.device)
         if plan.device == "cuda":
@@ -131,16 +128,6 @@ def add_helper(work: Callable[[], None], plan: Plan, workers: dict[int, Path]) -
     """Let a child of its own do *work* of ours while the others do theirs; nobody waits for it."""
     scratch = Path(plan.scratch) / work.__name__
     workers[fork(work, plan, scratch)] = scratch
-
-
-def read_ahead() -> None:
-    """Have the libraries of PyTorch read as wholes, not page by page when they are needed."""
-    found = importlib.util.find_spec("torch")
-    packages = Path(str(found and found.origin)).parents[1]
-    for library in (*packages.glob("torch/lib/*.so*"), *packages.glob("nvidia/**/*.so*")):
-        file = os.open(library, os.O_RDONLY)
-        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_WILLNEED)
-        os.close(file)
 
 
 def compile_ahead() -> None:
