@@ -80,6 +80,7 @@ def test_a_sound_operator_is_kept(operator):
         (_function("{0}[{0} > 0]"), ("data_dependent",)),
         (_function("{0} * {0}.max().item()"), ("data_dependent",)),
         (_function("{0}.relu_() + 1"), ("mutates_input",)),
+        (_function("torch.cdist({0}, {0} + 1)"), ("inductor_fallback",)),
         (_module("nn.BatchNorm1d(6)"), ("mode_dependent",)),
         (_module("nn.BatchNorm1d(6, track_running_stats=False)"), ()),
         (_module("nn.Dropout(0.5)"), ("nondeterministic", "mode_dependent")),

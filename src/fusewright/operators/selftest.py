@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from fusewright.operators.expression import Runnable, attempt, malformed, one_line
+from fusewright.operators.lowering import Lowering
 from fusewright.operators.probing import fingerprint, finite_interval, is_elementwise
 from fusewright.operators.samples import FLOATS, draw
 from fusewright.operators.trace import UNORDERED, Trace
@@ -115,8 +116,17 @@ def _flags(operator: Operator, runnable: Runnable, trace: Trace) -> list[str]:
         "view": any(_shares(output, tensor) for output in first for tensor in tensors),
         "mutates_input": not _equal(tensors, draw(operator.inputs)),
         "mode_dependent": module is not None and _depends_on_mode(operator, runnable, module),
+        "inductor_fallback": _falls_back(operator, runnable),
     }
     return [name for name, holds in traits.items() if holds]
+
+
+def _falls_back(operator: Operator, runnable: Runnable) -> bool:
+    module, tensors = runnable.build(), draw(operator.inputs)
+    lowering = Lowering()
+    with lowering:
+        runnable.run(tensors, module)
+    return bool(lowering.fallbacks)
 
 
 def _depends_on_mode(operator: Operator, runnable: Runnable, module: nn.Module) -> bool:
