@@ -5,7 +5,8 @@ Prefect is imported by `regenerate` and `guard` alone. `quiet` must run before t
 
 import importlib.metadata
 import os
-from pathlib import Path
+
+from fusewright.usercache import user_cache
 
 QUIET = {
     "DO_NOT_TRACK": "1",
@@ -27,11 +28,6 @@ def quiet() -> None:
     if DATABASE not in os.environ:
         # A database that a newer Prefect wrote stops an older one from starting its server.
         version = importlib.metadata.version("prefect")
-        file = _cache() / f"prefect-{version}.db"
+        file = user_cache() / f"prefect-{version}.db"
         file.parent.mkdir(parents=True, exist_ok=True)
         os.environ[DATABASE] = f"sqlite+aiosqlite:///{file}"
-
-
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "fusewright"

@@ -12,8 +12,7 @@ from typing import Any
 
 from fusewright.config import Plugin
 from fusewright.errors import PluginError
-from fusewright.operators.verdict import turn_away
-from fusewright.records import Operator, Rejection
+from fusewright.operators.verdict import Verdict, read_verdict, turn_away
 
 PATIENCE_S = 120.0
 """Longest wait for a source to start or to yield its next operator, seconds."""
@@ -29,8 +28,10 @@ class Child:
     """One source being asked, by one process after another: each death costs one operator."""
 
     def __init__(self, plugin: Plugin, timeout_s: float) -> None:
-        self.verdicts: list[Operator | Rejection] = []
+        self.verdicts: list[Verdict] = []
         self.done = False
+        self.whole = False
+        """Whether the source has come to its own end."""
         self.deadline = 0.0
         self.source = ""
         self._plugin = plugin
@@ -86,7 +87,7 @@ class Child:
                 self._begun, self._next = event["name"], event["index"] + 1
                 limit_s = self._timeout_s
             case "verdict":
-                self._add(_record(event))
+                self._add(read_verdict(event))
                 self._begun = None
             case "strange":
                 self._add(
@@ -96,7 +97,7 @@ class Child:
             case "failed":
                 self._end(event["detail"])
             case "end":
-                self.done = True
+                self.done = self.whole = True
         self.deadline = time.monotonic() + limit_s
 
     def _lose(self, reason: str, detail: str) -> None:
@@ -117,7 +118,7 @@ class Child:
         self._add(turn_away(self.source, str(self._next), "invalid_operator", detail))
         self.done = True
 
-    def _add(self, verdict: Operator | Rejection) -> None:
+    def _add(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)
 
     def _epitaph(self) -> str:
@@ -155,7 +156,3 @@ class Child:
             self._commands.write(f"{request}\n".encode())
             self._commands.flush()
         self.deadline = time.monotonic() + PATIENCE_S
-
-
-def _record(event: dict[str, Any]) -> Operator | Rejection:
-    return Operator(**event["kept"]) if "kept" in event else Rejection(**event["rejected"])

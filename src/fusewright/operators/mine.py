@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from fusewright.config import Plugin
 from fusewright.errors import PluginError
 from fusewright.operators.child import Child
+from fusewright.operators.shelf import Heard, find, keep
 from fusewright.operators.verdict import turn_away
 from fusewright.records import Operator, Rejection
 
@@ -27,15 +28,20 @@ def mine(sources: Sequence[Plugin], timeout_s: float) -> Iterator[Verdict]:
     A name or a computation belongs to the source that comes first; whoever comes later is turned
     away, and an alias is noted with its keeper. Nothing comes before all sources are heard.
 
+    A source of which nothing has changed since it was last heard is not asked again.
+
     Raises:
         PluginError: A source cannot be built, or two have one name.
     """
-    children = _ask(sources, timeout_s)
-    names = Counter(child.source for child in children)
+    found = [find(source) for source in sources]
+    asked = [source for source, heard in zip(sources, found, strict=True) if not heard]
+    answers = iter(_ask(asked, timeout_s))
+    all_heard = [heard or next(answers) for heard in found]
+    names = Counter(heard.source for heard in all_heard)
     for name, count in names.items():
         if count > 1:
             raise PluginError(f"{count} operator sources are called '{name}': list one of them")
-    yield from settle([verdict for child in children for verdict in child.verdicts])
+    yield from settle([verdict for heard in all_heard for verdict in heard.verdicts])
 
 
 def settle(verdicts: Sequence[Operator | Rejection]) -> list[Verdict]:
@@ -92,7 +98,7 @@ def _subject(verdict: Operator | Rejection) -> str:
     return f"{verdict.source}:{verdict.name}"
 
 
-def _ask(sources: Sequence[Plugin], timeout_s: float) -> list[Child]:
+def _ask(sources: Sequence[Plugin], timeout_s: float) -> list[Heard]:
     children: list[Child] = []
     waiting = list(sources)
     try:
@@ -102,13 +108,22 @@ def _ask(sources: Sequence[Plugin], timeout_s: float) -> list[Child]:
                 running.append(Child(waiting.pop(0), timeout_s))
                 children.append(running[-1])
             if not running:
-                return children
+                return [
+                    _heard(source, child) for source, child in zip(sources, children, strict=True)
+                ]
             _attend(running)
             tested = sum(len(child.verdicts) for child in children)
             logger.info("mine %d", tested, extra={"stage": "mine", "done": tested})
     finally:
         for child in children:
             child.stop()
+
+
+def _heard(source: Plugin, child: Child) -> Heard:
+    heard = Heard(child.source, child.verdicts)
+    if child.whole:
+        keep(source, heard)
+    return heard
 
 
 def _attend(running: Sequence[Child]) -> None:

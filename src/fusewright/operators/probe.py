@@ -21,8 +21,9 @@ from fusewright.errors import PluginError
 from fusewright.operators.expression import attempt, one_line
 from fusewright.operators.selftest import self_test
 from fusewright.operators.trace import Trace
+from fusewright.operators.verdict import write_verdict
 from fusewright.protocols import OperatorSource
-from fusewright.records import Operator, Rejection
+from fusewright.records import Operator
 from fusewright.registry import build, build_from_file, require
 
 Say = Callable[..., None]
@@ -102,8 +103,7 @@ def _test(index: int, operator: object, source: str, say: Say) -> None:
         return
     say("begin", index=index, name=operator.name)
     verdict = self_test(operator.model_copy(update={"source": source}))
-    kind = "rejected" if isinstance(verdict, Rejection) else "kept"
-    say("verdict", **{kind: verdict.model_dump(mode="json")})
+    say("verdict", **write_verdict(verdict))
 
 
 def _warm_up() -> None:

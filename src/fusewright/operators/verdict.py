@@ -1,6 +1,10 @@
-"""How the mine stage turns an operator away."""
+"""What becomes of a mined operator, and how the mine stage turns one away."""
 
-from fusewright.records import Rejection
+from typing import Any
+
+from fusewright.records import Operator, Rejection
+
+Verdict = Operator | Rejection
 
 REASONS = (
     "alias",
@@ -18,3 +22,14 @@ REASONS = (
 def turn_away(source: str, name: str, reason: str, detail: str) -> Rejection:
     """Reject what *source* calls *name*; the subject is `<source>:<name>`."""
     return Rejection(subject=f"{source}:{name}", stage="mine", reason=reason, detail=detail)
+
+
+def read_verdict(line: dict[str, Any]) -> Verdict:
+    """The verdict that `write_verdict` put down."""
+    return Operator(**line["kept"]) if "kept" in line else Rejection(**line["rejected"])
+
+
+def write_verdict(verdict: Verdict) -> dict[str, Any]:
+    """*verdict* as JSON knows it."""
+    kind = "rejected" if isinstance(verdict, Rejection) else "kept"
+    return {kind: verdict.model_dump(mode="json")}
