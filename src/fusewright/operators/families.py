@@ -66,6 +66,7 @@ _PATTERNS = (
     ("pool", r"pool\d|unpool"),
     ("softmax", r"softmax|softmin"),
     ("resample", r"^upsampl"),
+    ("spectral", r"^i?[hr]?fft([2n]|shift)?$"),
     ("layout", r"pad[123]d$"),
     ("norm", r"^(batch|instance|lazybatch|lazyinstance)norm\dd$"),
 )

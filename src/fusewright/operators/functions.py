@@ -14,11 +14,11 @@ from fusewright.operators.sampled import Sample, choose, fate, find, torch_opera
 from fusewright.operators.templates import FUNCTIONS
 from fusewright.records import Operator
 
-_PREFIXES = ("torch", "F", "torch.special", "torch.linalg")
+_PREFIXES = ("torch", "F", "torch.special", "torch.linalg", "torch.fft")
 _SAMPLES = 32
 
 _DROPPED = re.compile(
-    r"""(^|\.)_ | ^torch\.(torch|fft|masked|signal|sparse)\.    # internal, or no dense real tensor
+    r"""(^|\.)_ | ^torch\.(torch|masked|signal|sparse)\.    # internal, or no dense real tensor
     | (_copy|_like|_strided|_with_indices)$ | \.(native_|unsafe_|as_strided|grid_sampler|upsample)
     | \.(arange|linspace|logspace|empty\w*|zeros|ones|full|eye|scalar_tensor|fill)$
     | \.(rand\w*|normal|bernoulli|multinomial|rrelu|\w*dropout\d?d?|fractional\w*|\w+_lowrank)$
@@ -38,7 +38,7 @@ identities, and outputs whose size depends on values. Views are found by running
 
 @dataclass(frozen=True)
 class Functions:
-    """Functions of torch, torch.nn.functional, torch.special and torch.linalg."""
+    """Functions of torch, and of its nn.functional, special, linalg and fft."""
 
     name: str = "functions"
 

@@ -50,5 +50,7 @@ def _passed_on(func: Any) -> bool:
     lowering = lowerings.get(func)
     if lowering:
         return getattr(lowering, "_is_fallback_handler", False)
-    # What writes in place becomes a call that does not; what has Python code is taken apart later.
-    return not (func._schema.is_mutable or func.py_kernels)  # noqa: SLF001
+    # What writes in place becomes a call that does not; what is composed in Python is taken apart
+    # later. A Python kernel that only tells shapes says nothing.
+    composed = set(func.py_kernels) - {DispatchKey.Meta}
+    return not (func._schema.is_mutable or composed)  # noqa: SLF001

@@ -120,6 +120,20 @@ FUNCTIONS = (
         _constant(12, 2),
         _constant(4, 2),
     ),
+    _of("torch.masked.sum({0}, 1, mask={1})", (4, 8), _MASK),
+    _of("torch.masked.cumsum({0}, 1, mask={1})", (4, 8), _MASK),
+    _of("torch.masked.normalize({0}, 2.0, 1, mask={1})", (4, 8), _MASK),
+    _of("torch.masked.softmax({0}, 1, mask={1})", (4, 32), TensorSpec(shape=(4, 32), dtype="bool")),
+    # A spectrum is complex: what a model goes on with is its magnitude, and a real tensor.
+    _of("torch.fft.fft({0}, dim=0).abs()", (8, 3)),
+    _of("torch.fft.fft2({0}).abs()", (3, 4, 8)),
+    _of("torch.fft.fftn({0}, dim=(0, 1, 2)).abs()", (2, 3, 4, 8)),
+    _of("torch.fft.rfft({0}, norm='ortho').abs()", (4, 8)),
+    _of("torch.fft.rfft2({0}, norm='ortho').abs()", (3, 4, 8)),
+    _of("torch.fft.rfftn({0}, dim=(1, 2, 3), norm='ortho').abs()", (2, 3, 4, 8)),
+    _of("torch.fft.ifft({0}).real", (4, 8)),
+    _of("torch.fft.ifft2({0}).real", (3, 4, 8)),
+    _of("torch.fft.ifftn({0}, dim=(1, 2, 3)).real", (2, 3, 4, 8)),
 )
 """Functions that OpInfo leaves out, or samples in a form that nobody writes in a model."""
 
