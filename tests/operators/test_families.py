@@ -15,6 +15,7 @@ from fusewright.operators.families import FAMILIES, family
         (("nn.Linear", "torch.baddbmm", "torch.einsum"), "matmul"),
         (("nn.ConvTranspose3d", "F.conv1d"), "conv"),
         (("nn.AdaptiveMaxPool2d", "F.lp_pool1d"), "pool"),
+        (("torch.fft.fft", "torch.fft.irfft2", "torch.fft.ihfft"), "spectral"),
         (("nn.MultiheadAttention", "F.scaled_dot_product_attention"), "attention"),
         (("torch.cumsum", "nn.LSTM"), "scan"),
         (("torch.topk",), "sort"),

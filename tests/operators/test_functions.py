@@ -25,6 +25,8 @@ def test_every_family_is_known(functions):
         ("torch.cat", "torch.cat([{0}, {1}], dim=-2)"),
         ("torch.var", "torch.var({0}, dim=1)"),
         ("torch.where", "torch.where({0}, {1}, {2})"),
+        ("torch.fft.rfft", "torch.fft.rfft({0}, norm='ortho').abs()"),
+        ("torch.masked.sum", "torch.masked.sum({0}, 1, mask={1})"),
         ("F.conv2d", "F.conv2d({0}, {1}, {2}, padding=1)"),
         ("F.batch_norm", "F.batch_norm({0}, None, None, {1}, {2}, training=True)"),
         (

@@ -8,6 +8,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:Deprec
 
 IMAGES = torch.rand(2, 3, 8, 8)
 MATRICES = torch.rand(2, 4, 4)
+SPECTRA = torch.fft.rfft2(MATRICES)
 
 
 def fallbacks(call):
@@ -44,8 +45,9 @@ def test_what_inductor_writes_itself_is_none(call):
         (lambda: torch.cdist(MATRICES, MATRICES), "aten._cdist_forward.default"),
         (lambda: torch.matrix_exp(MATRICES), "aten.linalg_matrix_exp.default"),
         (lambda: functional.conv_tbc(MATRICES, MATRICES, torch.rand(4)), "aten.conv_tbc.default"),
+        (lambda: torch.fft.irfft2(SPECTRA), "aten._fft_c2r.default"),
     ],
-    ids=["by name", "decomposed", "unknown to it"],
+    ids=["by name", "decomposed", "unknown to it", "Python for shapes alone"],
 )
 def test_what_it_passes_on_is_one(call, name):
     assert fallbacks(call) == {name}
