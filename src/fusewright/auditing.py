@@ -103,9 +103,13 @@ def audit(
     }
 
 
-def read_source(source: str) -> Iterator[tuple[str, Problem]]:
-    """Yield name and problem of each row of *source*, in a stable order."""
-    for index, (name, code, ops) in enumerate(_texts(source)):
+def read_source(source: str, *, paths: bool = False) -> Iterator[tuple[str, Problem]]:
+    """Yield name and problem of each row of *source*, in a stable order.
+
+    A file is named by its stem or, where *paths* are asked for, by its path in the folder.
+    """
+    for index, (path, code, ops) in enumerate(_texts(source)):
+        name = path if paths else path.rpartition("/")[2]
         yield name, Problem(code=code, ops=tuple(ops), composer="audit", seed=index)
 
 
@@ -117,7 +121,8 @@ def _texts(source: str) -> Iterator[tuple[str, str, Sequence[str]]]:
             raise UsageError(f"folder {path} holds no .py file; expected one problem a file")
         for file in files:
             # A file that is no UTF-8 is a broken problem, not a broken audit.
-            yield file.stem, file.read_text(errors="replace"), ()
+            name = file.relative_to(path).with_suffix("").as_posix()
+            yield name, file.read_text(errors="replace"), ()
         return
     if path.suffix in (".parquet", ".jsonl") and path.is_file():
         frame = _read_file(path)

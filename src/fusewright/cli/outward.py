@@ -72,11 +72,11 @@ def fingerprint(
     from fusewright.filters.fingerprint import fingerprint as hashes
     from fusewright.ledger import write_atomic
 
-    texts = [(name, problem.code) for name, problem in read_source(source)]
+    texts = [(name, problem.code) for name, problem in read_source(source, paths=True)]
     frame = hashes(texts, out_file.stem, revision, license_)
     out_file.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(out_file, frame)
-    out.print(f"{out_file}: {frame.height:,} classes of {len(texts):,} problems", soft_wrap=True)
+    out.print(f"{out_file}: {frame.height:,} views of {len(texts):,} problems", soft_wrap=True)
 
 
 def publish(
