@@ -1,9 +1,11 @@
 """Fingerprints of benchmarks: hashes alone, so that no benchmark text is shipped or needed."""
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -100,6 +102,18 @@ def load(name_or_path: str) -> pl.DataFrame:
     if frame.schema != SCHEMA or frame.is_empty():
         raise ConfigError(f"{path} holds no fingerprints of this version: {_choices()}")
     return frame
+
+
+def recalls(names_or_paths: Iterable[str]) -> list[dict[str, Any]]:
+    """How well copies of each benchmark's problems are found, of those that it was measured of."""
+    files = (recall_file(name) for name in names_or_paths)
+    return [json.loads(file.read_text()) for file in files if file.is_file()]
+
+
+def recall_file(name_or_path: str) -> Path:
+    """File beside a fingerprint that says how well copies of its problems are found."""
+    path = shipped().get(name_or_path) or Path(name_or_path)
+    return path.with_suffix(".recall.json")
 
 
 def shipped() -> dict[str, Path]:
