@@ -106,6 +106,16 @@ def nondeterministic(first: Outputs, second: Outputs) -> Finding | None:
     )
 
 
+def ill_conditioned(outputs: Outputs, reference: Outputs, tolerance: float) -> Finding | None:
+    """`ill_conditioned`: rounding in float32 alone takes a quarter of the tolerance."""
+    doubles = [t if t.is_complex() else t.double() for t in outputs]
+    share = moved_for_certain(doubles, reference, tolerance / 4)
+    if share < UNMOVED:
+        return None
+    detail = f"{share:.2%} of the output is further from float64 than a quarter of the tolerance"
+    return Finding("ill_conditioned", detail, share, UNMOVED)
+
+
 def constant(first: Outputs, second: Outputs, tolerance: float) -> Finding | None:
     """`constant_output`: other inputs give the same output."""
     return _unmoved("constant_output", "redrawing every input", first, second, tolerance)

@@ -19,7 +19,7 @@ from fusewright.measure.lease import Lease
 from fusewright.measure.stopwatch import Stopwatch
 
 SHORT_BENCHMARK = {
-    "estimation_iters": 1,
+    "estimation_iters": 3,
     "memory_warmup_iters": 3,
     "benchmark_iters": 10,
     "max_benchmark_duration": 1,

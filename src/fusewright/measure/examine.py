@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import torch
 
 from fusewright.dispatch import size_bytes, tensors_in
 from fusewright.measure import checks
+from fusewright.measure.ablation import dead_operator
 from fusewright.measure.candidate import (
     SEED_OTHER_INPUTS,
     Candidate,
@@ -20,6 +21,7 @@ from fusewright.measure.candidate import (
 )
 from fusewright.measure.checks import Fault, Finding, raise_if
 from fusewright.measure.device import Device
+from fusewright.measure.slicing import sliced
 
 LARGEST_REFERENCE_BYTES = 2 * 2**30
 """No float64 reference is made of a problem whose inputs and parameters are larger than this."""
@@ -79,20 +81,54 @@ def examine_eager(candidate: Candidate, seen: Look, *, thorough: bool) -> None:
         seen: What its first calls showed.
         thorough: Whether to look for more than non-finite and nondeterministic outputs.
     """
-    model, inputs, tolerance = candidate.model, candidate.inputs, candidate.tolerance
-    outputs = seen.outputs
+    model, inputs, outputs = candidate.model, candidate.inputs, seen.outputs
     raise_if(checks.nonfinite(outputs))
     raise_if(checks.mutated(list(tensors_in(inputs)), list(tensors_in(seen.given)), "input"))
     raise_if(checks.mutated(seen.state, list(model.state_dict().values()), "state tensor"))
     raise_if(checks.nondeterministic(outputs, seen.again))
     if not thorough:
         return
+    part = sliced(candidate, outputs) or candidate
+    examine_effects(part, outputs if part is candidate else part.run(part.inputs))
+
+
+def examine_effects(candidate: Candidate, outputs: list[torch.Tensor]) -> None:
+    """Whether every input, parameter and operator shows in the output, whatever is drawn."""
+    model, inputs, tolerance = candidate.model, candidate.inputs, candidate.tolerance
+    raise_if(ill_conditioned(candidate))
     others = candidate.draw(SEED_OTHER_INPUTS)
     raise_if(checks.constant(outputs, candidate.run(others), tolerance))
     raise_if(checks.trivial(outputs, list(tensors_in(inputs)), tolerance))
     examine_sensitivity(candidate, outputs, others)
+    raise_if(dead_operator(candidate, others))
     trained = copy.deepcopy(model).train()
     raise_if(checks.mode_dependent(outputs, outputs_of(trained(*fresh(inputs))), tolerance))
+
+
+def ill_conditioned(candidate: Candidate) -> Finding | None:
+    """Hold float32, without TF32, against float64, where that can be had."""
+    if candidate.tolerance > checks.TOLERANCES[torch.float32]:
+        return None
+    reference = exact(candidate)
+    if reference is None:
+        return None
+    with full_products():
+        return checks.ill_conditioned(
+            candidate.run(candidate.inputs), reference, candidate.tolerance
+        )
+
+
+@contextlib.contextmanager
+def full_products() -> Iterator[None]:
+    """Multiply float32 matrices without rounding their entries to TF32."""
+    precision, convolutions = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(precision)
+        torch.backends.cudnn.allow_tf32 = convolutions
 
 
 def examine_sensitivity(
