@@ -10,15 +10,22 @@ import tempfile
 import time
 from typing import Any
 
+from pydantic import ValidationError
+
 from fusewright.config import Plugin
-from fusewright.errors import PluginError
-from fusewright.operators.verdict import Verdict, read_verdict, turn_away
+from fusewright.operators.verdict import Verdict, read_verdict, refuse, turn_away
 
 PATIENCE_S = 120.0
 """Longest wait for a source to start or to yield its next operator, seconds."""
 
+MOST_OPERATORS = 10_000
+"""Operators after which a source that goes on yielding is cut off; torch itself has some 450."""
+
 _PASSED = ("PATH", "HOME", "LANG", "PYTHONPATH", "LD_LIBRARY_PATH")
 _CHUNK_BYTES = 1 << 16
+
+_LAST_WORDS = 300
+"""Most characters of what a process wrote last that go into a message."""
 
 _GRACE_S = 5.0
 """A process whose events have ended leaves within this time, a core dump included."""
@@ -46,24 +53,19 @@ class Child:
         return self._events.fileno()
 
     def hear(self) -> None:
-        """Take in what the process has said, or that it is gone.
-
-        Raises:
-            PluginError: The source cannot be built.
-        """
+        """Take in what the process has said, or that it is gone."""
         said = os.read(self.fileno(), _CHUNK_BYTES)
         *lines, self._unread = (self._unread + said).split(b"\n")
+        process = self._process
         for line in lines:
-            self._note(json.loads(line))
+            # What is left of a process that was given up speaks for nothing.
+            if not self.done and self._process is process:
+                self._read(line)
         if not said and not self.done:
             self._lose("crash", self._epitaph())
 
     def overrun(self) -> None:
-        """Give up on what the process is doing: its deadline has passed.
-
-        Raises:
-            PluginError: It was still building the source.
-        """
+        """Give up on what the process is doing: its deadline has passed."""
         limit_s = self._timeout_s if self._begun else PATIENCE_S
         self._lose("timeout", f"it took over {limit_s:g} s")
 
@@ -76,11 +78,18 @@ class Child:
         self._events.close()
         self._errors.close()
 
+    def _read(self, line: bytes) -> None:
+        # A plug-in has the run of its own process, and may write where events are expected.
+        try:
+            self._note(json.loads(line))
+        except (ValueError, LookupError, TypeError, ValidationError):
+            self._lose("crash", "the process wrote what is no event")
+
     def _note(self, event: dict[str, Any]) -> None:
         limit_s = PATIENCE_S
         match event["event"]:
             case "refused":
-                raise PluginError(event["detail"])
+                self._refuse(event["detail"])
             case "ready":
                 self.source = event["name"]
             case "begin":
@@ -104,9 +113,10 @@ class Child:
         last_words = self._last_words()
         self.stop()
         if not self.source:
-            raise PluginError(
+            self._refuse(
                 f"operator source '{self._plugin.name}' cannot be asked: {detail}{last_words}"
             )
+            return
         if self._begun is None:
             self._end(f"the source does not yield its next operator: {detail}")
             return
@@ -114,12 +124,20 @@ class Child:
         self._begun = None
         self._start()
 
+    def _refuse(self, detail: str) -> None:
+        self.source = self._plugin.name
+        self._add(refuse(self.source, detail))
+        self.done = True
+
     def _end(self, detail: str) -> None:
         self._add(turn_away(self.source, str(self._next), "invalid_operator", detail))
         self.done = True
 
     def _add(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)
+        if len(self.verdicts) == MOST_OPERATORS and not self.done:
+            self._next = MOST_OPERATORS
+            self._end(f"the source yields {MOST_OPERATORS:,} operators and more: cut off there")
 
     def _epitaph(self) -> str:
         try:
@@ -133,7 +151,7 @@ class Child:
     def _last_words(self) -> str:
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        return f" ({lines[-1]})" if lines else ""
+        return f" ({lines[-1][:_LAST_WORDS]})" if lines else ""
 
     def _start(self) -> None:
         self._unread = b""

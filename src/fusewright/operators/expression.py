@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import torch
+from pydantic import ValidationError
 from torch import Tensor, nn
 
 from fusewright.operators.families import FAMILIES
@@ -82,6 +83,11 @@ def attempt(action: Callable[[], Result]) -> Result | Exception:
 
 def one_line(error: Exception) -> str:
     """Type and message of *error* in at most 300 characters."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        said = f"{first['msg']} (given {first['input']!r:.100})"
+        return f"ValidationError: field `{field}` of {error.title}: {said}"[:300]
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
 
 
@@ -116,8 +122,10 @@ class Runnable:
 
 def malformed(operator: Operator) -> str | None:
     """Say what is wrong with the record of *operator*, or None."""
-    if not operator.name.strip():
-        return "the name is empty: expected one as a person writes it, `F.gelu`"
+    if not (operator.name.strip() and operator.name.isprintable()):
+        return (
+            f"the name {operator.name!r} is none that a person writes: expected one like `F.gelu`"
+        )
     if operator.family not in FAMILIES:
         return f"family '{operator.family}' is unknown: expected one of {', '.join(FAMILIES)}"
     strange = [spec.dtype for spec in operator.inputs if spec.dtype not in DTYPES]
