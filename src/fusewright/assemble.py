@@ -8,6 +8,7 @@ from typing import Any, cast
 from fusewright import registry
 from fusewright.config import Config, Plugin
 from fusewright.protocols import Composer, MeasuredFilter, ProblemFilter
+from fusewright.texts import Place, is_place
 
 logger = logging.getLogger("fusewright.stage")
 
@@ -101,11 +102,13 @@ def require_sources(sources: Iterable[Plugin]) -> None:
     """Check that each of *sources* is there to be asked; none is loaded.
 
     Raises:
-        PluginError: One is not.
+        UsageError: One is not.
     """
     for source in sources:
         if source.name.endswith(".py"):
             registry.require_file(Path(source.name))
+        elif is_place(source.name):
+            Place(source.name).require()
         else:
             registry.require_known("operators", source.name)
 

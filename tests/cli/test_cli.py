@@ -13,7 +13,6 @@ from fusewright.ledger import Ledger
 
 from ..flows.runs import copy_of, files_of, funnel_of, small_config
 
-
 ODD = """
 class source:
     name = "odd"

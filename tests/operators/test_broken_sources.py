@@ -47,7 +47,7 @@ KINDS = {
     "dies": ("import os\nos._exit(7)", "cannot be asked: the process left with exit code 7"),
     "writes where events are expected": (
         (
-            "import os\nfor number in range(3, 30):\n    try:\n        os.write(number, b'[1]\\n')\n"
+            "import os\nfor n in range(3, 30):\n    try:\n        os.write(n, b'[1]\\n')\n"
             "    except OSError:\n        pass"
         ),
         "cannot be asked: the process wrote what is no event",
@@ -86,8 +86,8 @@ FAULTS = {
     "yields what is no record": (
         "yield from [3, 'x', make_operator('x.odd', call='{0} ** 7')]",
         (
-            "2 of 4 turned away (invalid_operator 2); the first, 1: the source yields int: expected "
-            "fusewright.records.Operator"
+            "2 of 4 turned away (invalid_operator 2); the first, 1: the source yields int: "
+            "expected fusewright.records.Operator"
         ),
     ),
     "yields an unchecked record": (

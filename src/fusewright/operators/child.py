@@ -8,12 +8,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from fusewright.config import Plugin
+from fusewright.errors import UsageError
+from fusewright.operators.strangers import lay_out
 from fusewright.operators.verdict import Verdict, read_verdict, refuse, turn_away
+from fusewright.texts import is_place
 
 PATIENCE_S = 120.0
 """Longest wait for a source to start or to yield its next operator, seconds."""
@@ -41,11 +45,24 @@ class Child:
         """Whether the source has come to its own end."""
         self.deadline = 0.0
         self.source = ""
+        self.refused = False
+        """Whether it cannot be asked at all."""
+        self.gaps = ""
+        """Which isolations do not hold for the process, where it was to be confined."""
         self._plugin = plugin
+        self._process: subprocess.Popen[bytes] | None = None
         self._timeout_s = timeout_s
         self._next = 0
         self._begun: str | None = None
         self._unread = b""
+        self._scratch = tempfile.TemporaryDirectory(prefix="fusewright-mine-")
+        self._request: dict[str, Any] = plugin.model_dump()
+        if is_place(plugin.name):
+            try:
+                self._request = lay_out(plugin, Path(self._scratch.name))
+            except UsageError as error:
+                self._refuse(str(error))
+                return
         self._start()
 
     def fileno(self) -> int:
@@ -71,12 +88,15 @@ class Child:
 
     def stop(self) -> None:
         """End the process and everything it started."""
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._commands.close()
-        self._events.close()
-        self._errors.close()
+        if self._process:
+            if self._process.poll() is None:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._commands.close()
+            self._events.close()
+            self._errors.close()
+        if self.done:
+            self._scratch.cleanup()
 
     def _read(self, line: bytes) -> None:
         # A plug-in has the run of its own process, and may write where events are expected.
@@ -91,7 +111,7 @@ class Child:
             case "refused":
                 self._refuse(event["detail"])
             case "ready":
-                self.source = event["name"]
+                self.source, self.gaps = event["name"], event["gaps"]
             case "begin":
                 self._begun, self._next = event["name"], event["index"] + 1
                 limit_s = self._timeout_s
@@ -127,7 +147,7 @@ class Child:
     def _refuse(self, detail: str) -> None:
         self.source = self._plugin.name
         self._add(refuse(self.source, detail))
-        self.done = True
+        self.done = self.refused = True
 
     def _end(self, detail: str) -> None:
         self._add(turn_away(self.source, str(self._next), "invalid_operator", detail))
@@ -140,6 +160,7 @@ class Child:
             self._end(f"the source yields {MOST_OPERATORS:,} operators and more: cut off there")
 
     def _epitaph(self) -> str:
+        assert self._process
         try:
             code = self._process.wait(_GRACE_S)
         except subprocess.TimeoutExpired:
@@ -153,6 +174,12 @@ class Child:
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return f" ({lines[-1][:_LAST_WORDS]})" if lines else ""
 
+    def _environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in _PASSED if name in os.environ}
+        if "texts" in self._request:
+            kept |= dict.fromkeys(("HOME", "TMPDIR"), self._scratch.name)
+        return kept | {"OMP_NUM_THREADS": "1"}
+
     def _start(self) -> None:
         self._unread = b""
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- stop closes it
@@ -161,14 +188,13 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={name: os.environ[name] for name in _PASSED if name in os.environ}
-            | {"OMP_NUM_THREADS": "1"},
+            env=self._environment(),
             start_new_session=True,
         )
         assert self._process.stdin
         assert self._process.stdout
         self._commands, self._events = self._process.stdin, self._process.stdout
-        request = json.dumps(self._plugin.model_dump() | {"skip": self._next})
+        request = json.dumps(self._request | {"skip": self._next})
         # A process that dies at once is heard of by the end of its events.
         with contextlib.suppress(BrokenPipeError):
             self._commands.write(f"{request}\n".encode())

@@ -28,7 +28,7 @@ def refusals(verdicts: Sequence[Verdict]) -> list[Rejection]:
 def _line(source: str, faults: Sequence[Rejection], yielded: int) -> str:
     first = faults[0]
     if first.reason == "invalid_source":
-        return f"{first.detail[:_LONGEST]} (the other sources go on without it)"
+        return f"{_plain(first.detail)} (the other sources go on without it)"
     reasons = Counter(fault.reason for fault in faults)
     counts = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
     name = first.subject.removeprefix(f"{source}:")
@@ -36,7 +36,13 @@ def _line(source: str, faults: Sequence[Rejection], yielded: int) -> str:
         f"operator source '{source}': {len(faults)} of {yielded} turned away ({counts}); "
         f"the first, {name}: {first.detail}"
     )
-    return " ".join(line.split())[:_LONGEST]
+    return _plain(line)
+
+
+def _plain(line: str) -> str:
+    """*line* without what would move a terminal's cursor: parts of it are a stranger's."""
+    printable = "".join(mark if mark.isprintable() else " " for mark in line)
+    return " ".join(printable.split())[:_LONGEST]
 
 
 def _source(verdict: Verdict) -> str:

@@ -95,6 +95,8 @@ class Runnable:
     """The compiled expressions of one operator."""
 
     def __init__(self, operator: Operator) -> None:
+        self._text = compile(operator.source_code, f"<source of {operator.name}>", "exec")
+        self._names: dict[str, Any] = {}
         self._init = compile(operator.init or "None", f"<init of {operator.name}>", "eval")
         names = [f"x{index}" for index in range(len(operator.inputs))]
         text = operator.call.format(*names, m="m")
@@ -107,7 +109,7 @@ class Runnable:
             TypeError: What `init` gives is no module.
         """
         torch.default_generator.manual_seed(seed)
-        built = eval(self._init, dict(NAMESPACE))  # noqa: S307 -- in a child only
+        built = eval(self._init, self._namespace())  # noqa: S307 -- in a child only
         if not isinstance(built, nn.Module | None):
             raise TypeError(f"init gives {type(built).__name__}: expected torch.nn.Module")
         return built
@@ -117,7 +119,18 @@ class Runnable:
         names = {f"x{index}": tensor for index, tensor in enumerate(tensors)}
         torch.default_generator.manual_seed(seed)
         with torch.no_grad():
-            return eval(self._call, {**NAMESPACE, **names, "m": module})  # noqa: S307 -- as above
+            return eval(self._call, {**self._namespace(), **names, "m": module})  # noqa: S307 -- as above
+
+    def value(self, expression: str) -> Any:
+        """Evaluate *expression* among the names of the operator's own text."""
+        torch.default_generator.manual_seed(0)
+        return eval(expression, self._namespace())  # noqa: S307 -- as above
+
+    def _namespace(self) -> dict[str, Any]:
+        if not self._names:
+            self._names = {**NAMESPACE, "__name__": "operator"}
+            exec(self._text, self._names)  # noqa: S102 -- as above
+        return self._names
 
 
 def malformed(operator: Operator) -> str | None:

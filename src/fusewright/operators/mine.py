@@ -141,14 +141,14 @@ def _ask(sources: Sequence[Plugin], timeout_s: float) -> list[Heard]:
         while True:
             running = [child for child in children if not child.done]
             while waiting and len(running) < CHILDREN:
-                running.append(Child(waiting.pop(0), timeout_s))
-                children.append(running[-1])
+                children.append(Child(waiting.pop(0), timeout_s))
+                running += [] if children[-1].done else [children[-1]]
             if not running:
                 return [
                     _heard(source, child) for source, child in zip(sources, children, strict=True)
                 ]
             _attend(running)
-            tested = sum(len(child.verdicts) for child in children)
+            tested = sum(len(child.verdicts) for child in children if not child.refused)
             if tested:
                 logger.info("mine %d", tested, extra={"stage": "mine", "done": tested})
     finally:
@@ -160,6 +160,8 @@ def _heard(source: Plugin, child: Child) -> Heard:
     heard = Heard(child.source, child.verdicts)
     if child.whole:
         keep(source, heard)
+    if child.gaps:
+        logger.warning("operator source '%s': %s", child.source, child.gaps)
     return heard
 
 
