@@ -86,6 +86,8 @@ class Place:
     def _from_hub(self) -> pl.DataFrame:
         import datasets  # only a Hub id needs the client
 
+        # Nobody asked for its bars, and they would stand between our lines.
+        datasets.disable_progress_bars()
         try:
             loaded = datasets.load_dataset(self.name, split=self.split, revision=self.revision)
         except (OSError, ValueError) as error:

@@ -62,7 +62,8 @@ def _named_apart(sources: Sequence[Plugin], all_heard: Sequence[Heard]) -> list[
             whose = "a built-in source" if heard.source in ours else "an earlier one"
             detail = (
                 f"operator source '{source.name}' calls itself '{heard.source}', which is the name "
-                f"of {whose}: give it a `name` of its own, or list it once"
+                f"of {whose}: give it a `name` of its own, in its settings if it "
+                "is a folder or a dataset, or list it once"
             )
             named.append(Heard(source.name, [refuse(source.name, detail)]))
         else:
