@@ -17,6 +17,7 @@ FILE_ATTRIBUTE: dict[registry.Group, str] = {
     "composers": "composer",
     "meters": "meter",
     "filters": "filter",
+    "rules": "rules",
 }
 """What a Python file that stands in the config in place of a name must define."""
 

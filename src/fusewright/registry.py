@@ -1,7 +1,8 @@
 """Built-ins and plug-ins through one door: Python entry points.
 
 A group is `fusewright.operators`, `.composers`, `.meters` or `.filters`; the value of an entry is a
-factory, usually a frozen dataclass, whose parameters are its settings in the config.
+factory, usually a frozen dataclass, whose parameters are its settings in the config. In the group
+`fusewright.rules` it is the typed rules of the operator source of that name.
 """
 
 import importlib.metadata
@@ -13,7 +14,7 @@ from typing import Any, Literal
 
 from fusewright.errors import PluginError, unknown
 
-Group = Literal["operators", "composers", "meters", "filters"]
+Group = Literal["operators", "composers", "meters", "filters", "rules"]
 OWN = "fusewright"
 
 
