@@ -7,6 +7,7 @@
     |   +-- RunFolderError       a run folder belongs to another config, version or process
     +-- LedgerError              a record was lost, doubled or torn
     +-- MeasureError             the measuring processes could not be started or kept alive
+    +-- ServerError              Prefect's server cannot be reached or started
     +-- PublishError             the release could not be sent, and the remote is as it was
 
 A bad candidate is never an exception: it is a `Rejection`, kept in the ledger with its reason.
@@ -47,6 +48,10 @@ class LedgerError(FusewrightError):
 
 class MeasureError(FusewrightError):
     """The measuring processes could not be started or kept alive."""
+
+
+class ServerError(FusewrightError):
+    """Prefect's server, which records what ran and when, cannot be reached or started."""
 
 
 class PublishError(FusewrightError):

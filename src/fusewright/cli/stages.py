@@ -38,8 +38,10 @@ def run(
     quiet()
     with progress():
         # Prefect takes seconds to import, and reads its settings then.
+        from fusewright.flows.guard import reach_server
         from fusewright.flows.regenerate import regenerate
 
+        reach_server()
         rows = regenerate(folder, settings)
     release = folder / "release"
     print_funnel(json.loads((release / "stats" / "funnel.json").read_text()))

@@ -16,8 +16,10 @@ QUIET = {
     "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "60",
 }
-"""No telemetry, no analytics, no remote content; the pipeline reports progress itself."""
+"""No telemetry, no analytics, no remote content; the pipeline reports progress itself. A server
+that makes its database on a busy machine takes longer than the 20 s that Prefect grants it."""
 DATABASE = "PREFECT_API_DATABASE_CONNECTION_URL"
 
 

@@ -13,7 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from prefect.client.orchestration import get_client
 from prefect.server.api.server import SubprocessASGIServer
+from prefect.settings import PREFECT_API_URL
+
+from fusewright.errors import ServerError
 
 WATCHER = """
 import os, signal, sys
@@ -57,6 +61,30 @@ class Guard:
         sys.stderr.write("fusewright: interrupted: the same command goes on from here\n")
         sys.stderr.flush()
         os._exit(1)
+
+
+def reach_server() -> None:
+    """Reach the server that is named to Prefect, or start the one that it would start for a flow.
+
+    Raises:
+        ServerError: the one does not answer, or the other does not start.
+    """
+    if url := PREFECT_API_URL.value():
+        with get_client(sync_client=True) as client:
+            if failure := client.api_healthcheck():
+                raise ServerError(
+                    f"no Prefect server answers at PREFECT_API_URL '{url}' ({failure}): start it "
+                    "with `prefect server start`, or unset PREFECT_API_URL to run without one"
+                )
+        return
+    try:
+        SubprocessASGIServer().start()
+    except RuntimeError as error:
+        raise ServerError(
+            f"Prefect's own server did not start ({error}); run the same command again, with a "
+            "larger PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS on a busy machine, or start "
+            "`prefect server start` and set PREFECT_API_URL to the address that it prints"
+        ) from error
 
 
 @contextmanager
