@@ -64,7 +64,7 @@ class GraphComposer:
             if not self.rules:
                 raise
             _tell_once(f"{type(error).__name__}: {error}")
-            return self.with_rules(())._compose(names, seed)
+            return self.with_rules(()).compose(operators, seed)
 
     def _compose(self, names: frozenset[str], seed: int) -> Problem | Rejection:
         counts = self.min_operators, self.max_operators
@@ -73,7 +73,8 @@ class GraphComposer:
             return Rejection.of(
                 Draw(composer=self.name, seed=seed), "compose", "no_draw",
                 f"no graph of {self.min_operators} to {self.max_operators} operators could be "
-                f"drawn from the {len(_menus(names, self.rules).rules)} rules that the mined operators allow",
+                f"drawn from the {len(_menus(names, self.rules).rules)} rules that the mined "
+                "operators allow",
             )  # fmt: skip
         graph, batch, dice = drawn
         code = render(graph, batch, dice)

@@ -45,11 +45,11 @@ def has_rules(name: str) -> bool:
         tree = read(Path(name).read_text()).tree
     except (OSError, ValueError, SyntaxError):
         return False
-    return any(
-        getattr(target, "id", getattr(node, "name", "")) == ATTRIBUTE
-        for node in tree.body
-        for target in getattr(node, "targets", [node])
-    )
+    bound = [getattr(node, "name", "") for node in tree.body]
+    for node in tree.body:
+        targets = [*getattr(node, "targets", []), getattr(node, "target", None)]
+        bound += [getattr(target, "id", "") for target in targets]
+    return ATTRIBUTE in bound
 
 
 def rules_of(name: str) -> Sequence[Any]:
@@ -102,6 +102,15 @@ def _sound(source: Plugin) -> Iterator[Rule]:
         yield from (rule for rule, fault in pairs if not fault)
 
 
+def _note(line: dict[str, Any], check: _Check) -> None:
+    if "rule" in line:
+        check.names.append(line["rule"])
+    elif "fault" in line:
+        check.faults.append(line["fault"])
+    check.refused = line.get("refused", check.refused)
+    check.ended = check.ended or "end" in line
+
+
 def _ask(name: str, check: _Check) -> None:
     """Check rules from where *check* stands, up to the end or to one that ends its process."""
     request = json.dumps({"name": name, "skip": len(check.faults)})
@@ -114,13 +123,11 @@ def _ask(name: str, check: _Check) -> None:
     except subprocess.TimeoutExpired as error:
         said = (error.stdout or b"").decode()
         epitaph = f"it took over {DEADLINE_S:g} s"
-    for line in map(json.loads, said.splitlines()):
-        if "rule" in line:
-            check.names.append(line["rule"])
-        elif "fault" in line:
-            check.faults.append(line["fault"])
-        check.refused = line.get("refused", check.refused)
-        check.ended = check.ended or "end" in line
+    try:
+        for line in map(json.loads, said.splitlines()):
+            _note(line, check)
+    except (ValueError, AttributeError):
+        epitaph = "its process wrote what is no verdict"
     if len(check.names) > len(check.faults):
         check.faults.append(epitaph)
     elif not check.ended and not check.refused:

@@ -1,7 +1,8 @@
 """Check one rule against what torch makes of real tensors: the child side of plug-ins' rules.
 
 `python -m fusewright.compose.rulecheck` reads one line of JSON, a plug-in's `name` and how many of
-its rules to `skip`, and writes one line a rule: `{"rule": name, "fault": sentence or null}`.
+its rules to `skip`, and writes two lines a rule: `{"rule": name}` before it is checked, and
+`{"fault": sentence or null}` after.
 """
 
 import json
@@ -169,7 +170,7 @@ def _bare(names: tuple[str, ...]) -> set[str]:
 def verdicts(name: str, skip: int) -> Iterator[dict[str, Any]]:
     """Yield a verdict on each rule of the plug-in called *name* but the first *skip*."""
     for rule in rules_of(name)[skip:]:
-        yield {"rule": str(getattr(rule, "name", "?")), "fault": None}
+        yield {"rule": str(getattr(rule, "name", "?"))}
         found = attempt(lambda rule=rule: fault(rule))  # type: ignore[misc]
         yield {"fault": one_line(found) if isinstance(found, Exception) else found}
 
