@@ -26,6 +26,8 @@ class Penalty:
     arguments: str = "reduction='none'"
     accepts: Callable[[Value, Value], bool] = lambda _, __: True
     passes: int = 3
+    signed: bool = False
+    """Whether it may be below zero even where each operand may be either."""
 
 
 def loss(name: str, made: Penalty, verb: str, weight: float = 1.0) -> Rule:
@@ -40,7 +42,7 @@ def loss(name: str, made: Penalty, verb: str, weight: float = 1.0) -> Rule:
         return Applied(
             call=f"{name}({{0}}, {{1}}, {made.arguments})",
             shape=x.shape,
-            low=0.0 if symmetric else None,
+            low=0.0 if symmetric and not made.signed else None,
             high=max(made.at(a, b) for a in (x.low, x.high) for b in (y.low, y.high)),
             feel=lambda _, a, b: mapped(made.at, a, b),
             cost=Cost(moved=made.passes * x.elements),
@@ -102,7 +104,7 @@ LOSSES: tuple[Rule, ...] = (
          "take a divergence against {1}", 4.0),
     loss("F.binary_cross_entropy_with_logits", Penalty(_binary, accepts=_is_probability, passes=8),
          "take a cross-entropy against {1}", 3.0),
-    loss("F.poisson_nll_loss", Penalty(_poisson, accepts=_is_calm, passes=8),
+    loss("F.poisson_nll_loss", Penalty(_poisson, accepts=_is_calm, passes=8, signed=True),
          "take a Poisson loss against {1}", 2.0),
 )  # fmt: skip
 """Losses."""
