@@ -32,7 +32,7 @@ def test_a_folder_is_read_in_order_with_what_lies_below(tmp_path):
 
     assert list(Place(str(tmp_path)).texts()) == [
         Text("a", "1", "a"),
-        Text("x", "\ufffd", "b.x"),
+        Text("x", "\ufffd", "b/x"),
     ]
 
 

@@ -98,10 +98,14 @@ def audit(
     }
 
 
-def read_source(source: str) -> Iterator[tuple[str, Problem]]:
-    """Yield name and problem of each row of *source*, in a stable order."""
+def read_source(source: str, *, paths: bool = False) -> Iterator[tuple[str, Problem]]:
+    """Yield name and problem of each row of *source*, in a stable order.
+
+    A file is named by its stem or, where *paths* are asked for, by its path in the folder.
+    """
     for index, text in enumerate(Place(source).texts()):
-        yield text.name, Problem(code=text.code, ops=text.ops, composer="audit", seed=index)
+        name = text.path if paths else text.name
+        yield name, Problem(code=text.code, ops=text.ops, composer="audit", seed=index)
 
 
 def _read_text(finding: Finding, filters: Sequence[ProblemFilter]) -> None:

@@ -32,7 +32,7 @@ class Text:
     """Stem of its file, or index of its row."""
     code: str
     path: str = ""
-    """Where a file lies in its folder, parted by dots: `attention.grouped`; the name for a row."""
+    """Where a file lies in its folder, without its ending: `attention/grouped`; a row's name."""
     ops: tuple[str, ...] = ()
     """Operators that its row says it has."""
 
@@ -101,7 +101,7 @@ def _of_folder(folder: Path) -> Iterator[Text]:
     if not files:
         raise UsageError(f"folder {folder} holds no .py file; expected one problem a file")
     for file in files:
-        path = ".".join(file.relative_to(folder).with_suffix("").parts)
+        path = file.relative_to(folder).with_suffix("").as_posix()
         # A file that is no UTF-8 is one broken text, not a broken folder.
         yield Text(file.stem, file.read_text(errors="replace"), path)
 

@@ -104,3 +104,24 @@ def test_the_right_one_of_many_rows_is_found():
 def test_a_limit_that_is_no_share_is_refused(limit):
     with pytest.raises(ValueError, match="expected 0 < limit <= 1"):
         NearDuplicate(limit=limit)
+
+
+FUNCTIONAL = RELU_MEAN.replace("torch.relu(self.proj(x))", "self.proj(x).relu()")
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (FUNCTIONAL, "exact_duplicate"),
+        (FUNCTIONAL.replace("256", "512"), None),
+        (FUNCTIONAL.replace("relu", "tanh"), None),
+    ],
+    ids=["spelled", "resized", "other"],
+)
+def test_the_same_graph_with_the_same_numbers_is_an_exact_duplicate(code, reason):
+    judge = ExactDuplicate()
+    judge.remember(FIRST)
+    rejection = check_filter(judge, make_problem(code, seed=5), reason=reason)
+
+    assert code != RELU_MEAN
+    assert rejection is None or "by the same operators and numbers" in rejection.detail

@@ -4,22 +4,29 @@ import pytest
 from fusewright.errors import ConfigError, UsageError
 from fusewright.filters.fingerprint import SCHEMA, fingerprint, load, shipped
 from fusewright.filters.minhash import PERMUTATIONS
-from fusewright.identity import class_shingles
+from fusewright.identity import class_shingles, flow, tree_pieces
 from fusewright.testing import RELU_MEAN
 
 TWO = f"{RELU_MEAN}\nclass Extra:\n    def forward(self, x):\n        return x.exp()\n"
 
 
-def test_every_class_of_every_source_has_a_row_of_hashes():
+def test_every_view_of_every_source_has_a_row_of_hashes():
     frame = fingerprint([("one", TWO), ("two", RELU_MEAN)], "ours", "r1", "MIT")
 
     assert frame.schema == SCHEMA
-    assert frame.select("problem", "class").rows() == [
-        ("one", "Model"),
-        ("one", "Extra"),
-        ("two", "Model"),
+    assert frame.select("problem", "view", "class").rows() == [
+        ("one", "text", "Model"),
+        ("one", "text", "Extra"),
+        ("one", "graph", "Model"),
+        ("one", "tree", "Model"),
+        ("two", "text", "Model"),
+        ("two", "graph", "Model"),
+        ("two", "tree", "Model"),
     ]
-    assert set(frame["shingles"][1]) == class_shingles(TWO)["Extra"]
+    assert set(frame["pieces"][1]) == class_shingles(TWO)["Extra"]
+    assert set(frame["pieces"][2]) == flow(TWO).pieces
+    assert frame["digest"][2] == flow(TWO).digest
+    assert set(frame["pieces"][3]) == tree_pieces(TWO)
     assert frame["signature"].list.len().unique().to_list() == [PERMUTATIONS]
 
 
@@ -53,7 +60,8 @@ def test_kernelbench_is_shipped_whole_with_its_source_and_without_its_text():
     assert frame["problem"].n_unique() == 270
     assert frame["license"].unique().to_list() == ["MIT"]
     assert frame["revision"].unique().to_list() == ["423217d9fda91e0c2d67e4a43bf62f96f6d104f1"]
-    assert frame["shingles"].list.len().min() > 20
+    assert frame["problem"].str.starts_with("level").all()
+    assert frame.filter(pl.col("view") == "text")["pieces"].list.len().min() > 20
     assert shipped()["kernelbench"].stat().st_size < 1_500_000
 
 

@@ -31,12 +31,19 @@ FIDELITY = {"fraction": 0.03, "sampled": 600} | figures(
     {"eager": [n / 60_000 for n in range(598)], "compiled": [n / 20_000 for n in range(598)]},
     {"noisy_timing": 1, "timeout": 1},
 )
+RECALL = {
+    "benchmark": "kernelbench",
+    "limit": 0.9,
+    "kinds": {"renamed": {"copies": 270, "found": 270}, "wrapped": {"copies": 200, "found": 199}},
+    "independent": {"problems": 300, "found": 1},
+}
 FACTS = {
     "fusewright": "0.1.0",
     "python": "3.11.7",
     "torch": "2.13.0",
     "commit": "abc123",
     "fidelity": FIDELITY,
+    "recall": [RECALL],
 }
 
 
@@ -182,3 +189,10 @@ def test_a_sample_that_was_turned_away_whole_has_empty_cells(card):
 def test_a_plugin_that_measured_again_is_not_said_to_do_it_as_ours(card):
     assert "in a process that was new to it" in card()
     assert "in a process that was new to it" not in card(measure={"meter": "fake"})
+
+
+def test_the_recall_of_planted_copies_stands_on_the_card_where_it_was_measured(card, monkeypatch):
+    assert "| kernelbench | wrapped | 200 | 99.50 % |" in card()
+    assert "| kernelbench | none: independent | 300 | 0.33 % |" in card()
+    monkeypatch.setitem(FACTS, "recall", [])
+    assert "How well copies of a benchmark are found" not in card()

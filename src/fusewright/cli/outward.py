@@ -72,11 +72,55 @@ def fingerprint(
     from fusewright.filters.fingerprint import fingerprint as hashes
     from fusewright.ledger import write_atomic
 
-    texts = [(name, problem.code) for name, problem in read_source(source)]
+    texts = [(name, problem.code) for name, problem in read_source(source, paths=True)]
     frame = hashes(texts, out_file.stem, revision, license_)
     out_file.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(out_file, frame)
-    out.print(f"{out_file}: {frame.height:,} classes of {len(texts):,} problems", soft_wrap=True)
+    out.print(f"{out_file}: {frame.height:,} views of {len(texts):,} problems", soft_wrap=True)
+
+
+@benchmark.command
+def recall(
+    source: Annotated[str, Parameter(name="SOURCE")],
+    /,
+    *,
+    fingerprint: str = "kernelbench",
+    independent: str | None = None,
+    limit: float = 0.9,
+    output: Format = "table",
+) -> None:
+    """Plant disguised copies of a benchmark's problems, and count those that are found.
+
+    The figures are kept beside the fingerprint, and go onto the card of every release.
+
+    Args:
+        source: The benchmark: folder of .py files, a .parquet or .jsonl file, or a Hub id.
+        fingerprint: Name of a shipped fingerprint of it, or the file of one.
+        independent: Source of problems that are no copies; those found are false positives.
+        limit: Similarity from which a problem is turned away.
+        output: `table`, or `json` for one object.
+    """
+    from fusewright.auditing import read_source  # loads every filter
+    from fusewright.filters.fingerprint import recall_file
+    from fusewright.recall import recall as measure
+
+    given = [problem for _, problem in read_source(source)]
+    others = [problem for _, problem in read_source(independent)] if independent else []
+    report = measure(fingerprint, given, others, limit)
+    recall_file(fingerprint).write_text(json.dumps(report, indent=1) + "\n")
+    if output == "json":
+        sys.stdout.write(json.dumps(report) + "\n")
+        return
+    rows = [(k, n["copies"], n["found"], _share(n)) for k, n in report["kinds"].items()]
+    away = report["independent"]
+    if away["problems"]:
+        rows.append(("independent", away["problems"], away["found"], _share(away)))
+    print_table(f"Copies of {report['benchmark']} found", ("kind", "texts", "found", "share"), rows)
+
+
+def _share(counts: dict[str, int]) -> str:
+    texts, found = counts.values()
+    return f"{100 * found / texts:.2f} %"
 
 
 def publish(

@@ -8,7 +8,7 @@ from datasketch import MinHashLSH
 
 from fusewright.filters.minhash import PERMUTATIONS, Signature, minhash, packed, similarity
 from fusewright.filters.unreadable import SYNTAX_ERROR, readable
-from fusewright.identity import canonical, operator_names, shingles, text_hash
+from fusewright.identity import canonical, flow, literals, operator_names, shingles, text_hash
 from fusewright.protocols import Facts
 from fusewright.records import Problem, Rejection
 
@@ -21,7 +21,12 @@ _CONFIRMED = 8
 
 @dataclass(frozen=True)
 class ExactDuplicate:
-    """Rejects a problem whose canonical text equals that of one remembered."""
+    """Rejects a problem that one remembered equals, by its canonical text or by its graph.
+
+    Graphs are equal where the same operators are computed from the same values, however they are
+    spelled and ordered; as sizes and settings are no part of a graph, the numbers and words of the
+    text must be the same too.
+    """
 
     name: ClassVar[str] = "exact_duplicate"
     reasons: ClassVar[tuple[str, ...]] = (SYNTAX_ERROR, "exact_duplicate")
@@ -30,15 +35,24 @@ class ExactDuplicate:
     @readable
     def judge(self, problem: Problem) -> Rejection | Facts | None:
         """Keep a problem that nothing remembered equals; remember nothing."""
-        twin = self.seen.get(text_hash(canonical(problem.code)))
-        if twin is None:
-            return None
-        detail = f"equals {twin} but for names, formatting and comments"
-        return Rejection.of(problem, "screen", "exact_duplicate", detail)
+        for key, how in _keys(problem.code).items():
+            if twin := self.seen.get(key):
+                return Rejection.of(problem, "screen", "exact_duplicate", how.format(twin=twin))
+        return None
 
     def remember(self, problem: Problem) -> None:
         """Take *problem* into memory, unless an equal one is there."""
-        self.seen.setdefault(text_hash(canonical(problem.code)), problem.id)
+        for key in _keys(problem.code):
+            self.seen.setdefault(key, problem.id)
+
+
+def _keys(code: str) -> dict[str, str]:
+    """What a text is known by, and what it says of the text that has the same."""
+    keys = {text_hash(canonical(code)): "equals {twin} but for names, formatting and comments"}
+    if graph := flow(code).digest:
+        said = "computes what {twin} computes, by the same operators and numbers"
+        keys[f"{graph:x} {text_hash(' '.join(literals(code)))}"] = said
+    return keys
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,63 @@
 """Fingerprints of benchmarks: hashes alone, so that no benchmark text is shipped or needed."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from fusewright.errors import ConfigError, UsageError, unknown
 from fusewright.filters.minhash import packed, signature
-from fusewright.identity import class_shingles
+from fusewright.identity import class_shingles, flow, text_hash, tree_pieces
 
 SCHEMA = pl.Schema(
     {
         "benchmark": pl.String(),
         "problem": pl.String(),
+        "view": pl.String(),
         "class": pl.String(),
         "revision": pl.String(),
         "license": pl.String(),
+        "digest": pl.UInt64(),
+        "operators": pl.String(),
         "signature": pl.List(pl.UInt32()),
-        "shingles": pl.List(pl.UInt32()),
+        "pieces": pl.List(pl.UInt32()),
     }
 )
-"""One row a class: where it is from, its MinHash signature and its sorted shingle hashes."""
+"""One row a view: where it is from, its MinHash signature and its sorted hashes."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One way to look at a text: the pieces that two texts are compared by."""
+
+    name: str
+    """`text`: shingles of a class; `graph`: operators and what they are computed from; `tree`:
+    shapes of subtrees, which say nothing between texts of different operators."""
+    cls: str
+    pieces: frozenset[int]
+    digest: int = 0
+    """Of the whole graph; 0 where there is none."""
+    operators: str = ""
+    """Hash of the operators that reach the result, with repeats; empty where there are none."""
+
+
+def views(code: str) -> Iterator[View]:
+    """Look at *code* in every way; a view without pieces is left out.
+
+    Raises:
+        SyntaxError: *code* cannot be read.
+    """
+    graph = flow(code)
+    operators = text_hash(" ".join(graph.operators)) if graph.operators else ""
+    found = [View("text", name, pieces) for name, pieces in class_shingles(code).items()]
+    found.append(View("graph", "Model", graph.pieces, graph.digest, operators))
+    if operators:
+        found.append(View("tree", "Model", tree_pieces(code), operators=operators))
+    return (view for view in found if view.pieces)
 
 
 def fingerprint(
@@ -30,16 +66,17 @@ def fingerprint(
     revision: str,
     license: str,  # noqa: A002
 ) -> pl.DataFrame:
-    """Fingerprint every class of *sources*, pairs of a problem's name and its text.
+    """Fingerprint every view of *sources*, pairs of a problem's name and its text.
 
     Raises:
         UsageError: A text is not Python, or no text holds a class.
     """
     rows = [
-        (benchmark, problem, name, revision, license, signature(pieces), packed(pieces))
+        (benchmark, problem, v.name, v.cls, revision, license, v.digest, v.operators,
+         signature(v.pieces), packed(v.pieces))
         for problem, code in sources
-        for name, pieces in _read(problem, code).items()
-    ]
+        for v in _read(problem, code)
+    ]  # fmt: skip
     if not rows:
         raise UsageError(f"benchmark '{benchmark}' holds no class; expected problems with a Model")
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
@@ -63,8 +100,20 @@ def load(name_or_path: str) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise ConfigError(f"{path} is no Parquet file: {_choices()}") from error
     if frame.schema != SCHEMA or frame.is_empty():
-        raise ConfigError(f"{path} holds no fingerprints: {_choices()}")
+        raise ConfigError(f"{path} holds no fingerprints of this version: {_choices()}")
     return frame
+
+
+def recalls(names_or_paths: Iterable[str]) -> list[dict[str, Any]]:
+    """How well copies of each benchmark's problems are found, of those that it was measured of."""
+    files = (recall_file(name) for name in names_or_paths)
+    return [json.loads(file.read_text()) for file in files if file.is_file()]
+
+
+def recall_file(name_or_path: str) -> Path:
+    """File beside a fingerprint that says how well copies of its problems are found."""
+    path = shipped().get(name_or_path) or Path(name_or_path)
+    return path.with_suffix(".recall.json")
 
 
 def shipped() -> dict[str, Path]:
@@ -73,9 +122,9 @@ def shipped() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.parquet"))}
 
 
-def _read(problem: str, code: str) -> dict[str, frozenset[int]]:
+def _read(problem: str, code: str) -> list[View]:
     try:
-        return class_shingles(code)
+        return list(views(code))
     except SyntaxError as error:
         raise UsageError(f"benchmark problem '{problem}' is not Python: {error.msg}") from error
 

@@ -15,6 +15,7 @@ from typing import Any, Self
 import polars as pl
 
 from fusewright import assemble, dashboard
+from fusewright.filters.fingerprint import recalls
 from fusewright.flows.rounds import next_round, shared_out
 from fusewright.ledger import write_atomic
 from fusewright.operators.mine import mine
@@ -156,7 +157,8 @@ class Pipeline:
         again = fidelity.of_run(self.ledger, config.measure.remeasure_fraction)
         page = dashboard.build(self.ledger, config.release.title, window_ms, again)
         funnel = stats.funnel(self.ledger, STAGES, len(kept))
-        facts = {**self.run.facts, "device": self.run.device, "fidelity": again}
+        planted = recalls(config.screen.benchmarks)
+        facts = {**self.run.facts, "device": self.run.device, "fidelity": again, "recall": planted}
         made = Release(kept, self._rejected(), funnel, facts, config, {"dashboard.html": page})
         write_release(self.run.release, made)
 

@@ -5,9 +5,9 @@ from functools import lru_cache
 
 import xxhash
 
-from fusewright.identity.program import syntax_guard
+from fusewright.identity.program import parse, syntax_guard
 from fusewright.identity.renaming import normalised
-from fusewright.identity.stripping import numberless
+from fusewright.identity.stripping import numberless, stripped
 
 
 @lru_cache(maxsize=8)
@@ -24,6 +24,17 @@ def canonical(code: str, *, numbers: bool = True) -> str:
     tree = normalised(code)
     with syntax_guard():
         return ast.unparse(tree if numbers else numberless(tree))
+
+
+def literals(code: str) -> list[str]:
+    """Numbers and words of *code*, sorted, with repeats; docstrings and messages apart.
+
+    Raises:
+        SyntaxError: *code* cannot be read.
+    """
+    tree = stripped(parse(code))
+    found = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return sorted(repr(value) for value in found)
 
 
 def text_hash(text: str) -> str:

@@ -24,7 +24,8 @@ def lay_out(plugin: Plugin, folder: Path) -> dict[str, Any]:
     file = folder / "texts.jsonl"
     with file.open("w") as lines:
         for text in place.texts():
-            lines.write(json.dumps({"name": text.path, "code": text.code}) + "\n")
+            line = {"name": text.path.replace("/", "."), "code": text.code}
+            lines.write(json.dumps(line) + "\n")
     known = {"name": settings.name or _called(plugin.name), "license": settings.license}
     return {"name": plugin.name, "settings": known, "texts": str(file)}
 

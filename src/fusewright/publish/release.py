@@ -52,7 +52,8 @@ class Release:
     funnel: Mapping[str, Any]
     """Counts by stage, as `stats.funnel` gives them."""
     facts: Mapping[str, Any]
-    """Versions and commit that the run began with, as `run.yaml` has them; `device`, `fidelity`."""
+    """Versions and commit that the run began with, as `run.yaml` has them; `device`, `fidelity`
+    and `recall`."""
     config: Config
     """Settings of the run."""
     extra_files: Mapping[str, bytes | str] = field(default_factory=dict)

@@ -51,7 +51,8 @@ def manifest(
     """What the release was made from and with; the hashes of its files are added on writing.
 
     Of the *facts* in `run.yaml`, versions and commit are taken, and not when the run began; with
-    them come the device, and the figures of what was measured again.
+    them come the device, the figures of what was measured again, and how well planted copies of
+    each benchmark are found.
     """
     return {
         "name": config.name,
@@ -62,6 +63,7 @@ def manifest(
         "git_commit": facts["commit"],
         "measured_on": facts.get("device"),
         "fidelity": facts.get("fidelity"),
+        "recall": facts.get("recall", []),
         "versions": {name: facts[name] for name in VERSIONS},
         "measured_with": _counts(f"torch {row.torch}" for row in rows),
         "devices": _counts(row.device for row in rows),
