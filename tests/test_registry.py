@@ -36,15 +36,48 @@ def test_an_unknown_name_lists_what_is_installed():
 def test_a_plug_in_that_cannot_be_imported_is_one_line(installed):
     installed(entry("mine", "no_such_package.mod:Thing"))
 
-    with pytest.raises(PluginError, match=r"'mine' .*cannot be loaded: ModuleNotFoundError"):
+    with pytest.raises(PluginError) as caught:
+        registry.build("filters", "mine")
+    assert "'mine' (unknown package, no_such_package.mod:Thing) cannot be loaded" in str(
+        caught.value
+    )
+    assert "No module named 'no_such_package'; install it, or take" in str(caught.value)
+
+
+class Dist:
+    name = "fusewright"
+
+
+def ours(name, value, group="fusewright.filters"):
+    found = entry(name, value, group)
+    vars(found)["dist"] = Dist
+    return found
+
+
+def test_two_packages_with_one_name_are_both_named_and_cost_no_other(installed):
+    installed(entry("mine", "a:A"), entry("mine", "b:B"), entry("other", "c:C"))
+
+    assert list(registry.entries("filters")) == ["other"]
+    with pytest.raises(PluginError, match=r"'mine' is claimed by .* and by"):
         registry.build("filters", "mine")
 
 
-def test_two_packages_with_one_name_are_both_named(installed):
-    installed(entry("contract", "a:A"), entry("contract", "b:B"))
+@pytest.mark.parametrize("first", [True, False])
+def test_a_package_that_claims_a_name_of_ours_is_left_out(installed, first):
+    claims = [entry("contract", "a:A"), ours("contract", "b:B")]
+    installed(*(claims if first else reversed(claims)))
 
-    with pytest.raises(PluginError, match=r"'contract' is claimed by .* and by"):
-        registry.entries("filters")
+    assert registry.entries("filters")["contract"].value == "b:B"
+    assert registry.built_in("filters") == {"contract"}
+    (line,) = registry.disputes("filters").values()
+    assert "'contract' of unknown package is left out: the name is a built-in's" in line
+
+
+def test_names_that_nobody_disputes_are_no_dispute(installed):
+    installed(entry("mine", "a:A"), entry("mine", "a:A"), ours("contract", "b:B"))
+
+    assert registry.disputes("filters") == {}
+    assert set(registry.entries("filters")) == {"mine", "contract"}
 
 
 def test_wrong_settings_are_refused_with_what_was_given():
@@ -89,6 +122,8 @@ def test_a_python_file_is_a_plug_in(tmp_path):
         ("raise OSError('no')", "fails: OSError: no"),
         ("x = 1", "defines no 'filter'"),
         ("def (", "fails: SyntaxError"),
+        ("filter = dict", "makes dict, which has no `name`"),
+        ("class filter:\n    name = 'a:b'", "expected printable text without a colon"),
     ],
 )
 def test_a_broken_python_file_is_one_line(tmp_path, text, complaint):

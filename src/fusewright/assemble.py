@@ -1,5 +1,6 @@
 """Make what a config asks for, all through the registry."""
 
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
@@ -7,12 +8,16 @@ from typing import Any, cast
 from fusewright import registry
 from fusewright.config import Config, Plugin
 from fusewright.protocols import Composer, MeasuredFilter, ProblemFilter
+from fusewright.texts import Place, is_place
+
+logger = logging.getLogger("fusewright.stage")
 
 FILE_ATTRIBUTE: dict[registry.Group, str] = {
     "operators": "source",
     "composers": "composer",
     "meters": "meter",
     "filters": "filter",
+    "rules": "rules",
 }
 """What a Python file that stands in the config in place of a name must define."""
 
@@ -77,15 +82,36 @@ def meter(config: Config) -> Any:
 def check(config: Config) -> None:
     """Make everything once, so that a plug-in that is missing or broken is told of at once.
 
-    Operator sources are left out: they are asked in processes of their own.
+    A package that claims a name which is not its to claim costs a line of warning.
+
+    Operator sources need only be there: they are asked in processes of their own.
 
     Raises:
-        PluginError: A plug-in cannot be made.
+        PluginError: A plug-in is not there, or cannot be made.
     """
+    require_sources(config.mine.sources)
     composers(config)
     problem_filters(config)
     measured_filters(config)
     meter(config)
+    for group in ("composers", "filters", "meters"):
+        for line in registry.disputes(group).values():
+            logger.warning("%s", line)
+
+
+def require_sources(sources: Iterable[Plugin]) -> None:
+    """Check that each of *sources* is there to be asked; none is loaded.
+
+    Raises:
+        UsageError: One is not.
+    """
+    for source in sources:
+        if source.name.endswith(".py"):
+            registry.require_file(Path(source.name))
+        elif is_place(source.name):
+            Place(source.name).require()
+        else:
+            registry.require_known("operators", source.name)
 
 
 def _filters(wanted: Iterable[Plugin]) -> list[Any]:

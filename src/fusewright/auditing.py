@@ -4,8 +4,6 @@ An audit goes on past the first reason of a row, applies no size or runtime limi
 one, and never runs a row whose text is broken or calls what is banned.
 """
 
-import json
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,19 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import polars as pl
-
 from fusewright import assemble
 from fusewright.config import Config, JudgeSettings
 from fusewright.configfile import make_config
-from fusewright.errors import UsageError
 from fusewright.protocols import MeasuredFilter, ProblemFilter
 from fusewright.records import Measurement, Problem, Rejection
 from fusewright.runfolder import RunFolder
 from fusewright.stage import run_stage
 from fusewright.steps import measure_step
+from fusewright.texts import Place
 
-HUB_ID = re.compile(r"[\w.-]+/[\w.-]*\w(?<!\.parquet)(?<!\.jsonl)(?<!\.py)")
 BROKEN = "syntax_error"
 UNRUN = (BROKEN, "contract_missing", "banned_call")
 """After any of these nothing of a row is executed."""
@@ -108,62 +103,9 @@ def read_source(source: str, *, paths: bool = False) -> Iterator[tuple[str, Prob
 
     A file is named by its stem or, where *paths* are asked for, by its path in the folder.
     """
-    for index, (path, code, ops) in enumerate(_texts(source)):
-        name = path if paths else path.rpartition("/")[2]
-        yield name, Problem(code=code, ops=tuple(ops), composer="audit", seed=index)
-
-
-def _texts(source: str) -> Iterator[tuple[str, str, Sequence[str]]]:
-    path = Path(source)
-    if path.is_dir():
-        files = sorted(path.rglob("*.py"))
-        if not files:
-            raise UsageError(f"folder {path} holds no .py file; expected one problem a file")
-        for file in files:
-            # A file that is no UTF-8 is a broken problem, not a broken audit.
-            name = file.relative_to(path).with_suffix("").as_posix()
-            yield name, file.read_text(errors="replace"), ()
-        return
-    if path.suffix in (".parquet", ".jsonl") and path.is_file():
-        frame = _read_file(path)
-    elif path.exists() or not HUB_ID.fullmatch(source):
-        raise UsageError(
-            f"'{source}' is no source: expected a folder of .py files, a .parquet or .jsonl file "
-            "with a `code` column, or a Hub id like owner/name"
-        )
-    else:
-        frame = _from_hub(source)
-    if "code" not in frame.columns:
-        raise UsageError(f"'{source}' has no `code` column (it has {', '.join(frame.columns)})")
-    for index, row in enumerate(frame.iter_rows(named=True)):
-        yield str(index), str(row["code"] or ""), _listed(row.get("ops"))
-
-
-def _read_file(path: Path) -> pl.DataFrame:
-    try:
-        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_ndjson(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise UsageError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
-
-
-def _listed(ops: Any) -> Sequence[str]:
-    """Labels of a row; Ops-6K itself holds its list as text."""
-    if isinstance(ops, str):
-        try:
-            ops = json.loads(ops)
-        except json.JSONDecodeError:
-            return ()
-    return [str(op) for op in ops] if isinstance(ops, list) else ()
-
-
-def _from_hub(repo: str) -> pl.DataFrame:
-    import datasets  # only a Hub id needs the client
-
-    try:
-        loaded = datasets.load_dataset(repo, split="train")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"Hub dataset '{repo}' cannot be loaded: {error}") from error
-    return pl.DataFrame(loaded.data.table.to_pydict())
+    for index, text in enumerate(Place(source).texts()):
+        name = text.path if paths else text.name
+        yield name, Problem(code=text.code, ops=text.ops, composer="audit", seed=index)
 
 
 def _read_text(finding: Finding, filters: Sequence[ProblemFilter]) -> None:

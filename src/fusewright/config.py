@@ -32,9 +32,25 @@ class Plugin(Settings):
     """A plug-in to use, by the name of its entry point or the path of a Python file."""
 
     name: str
-    """Name of the entry point, or a path ending in `.py`."""
+    """Name of the entry point, or a path ending in `.py`; operators may also be in a folder or a
+    .parquet or .jsonl file (with a slash in its path), or a Hub dataset, `OWNER/NAME`."""
     settings: dict[str, Any] = {}
-    """Keyword arguments of its factory."""
+    """Keyword arguments of its factory; for a folder, a file or a dataset see `TextSettings`."""
+
+
+class TextSettings(Settings):
+    """How the modules of a folder, a file of rows or a Hub dataset are read."""
+
+    name: str | None = None
+    """Name of the source, with which the names of its operators begin; null takes the place's."""
+    column: str = "code"
+    """Column of the texts, in a file of rows or a dataset."""
+    split: str = "train"
+    """Split of a Hub dataset."""
+    revision: str | None = None
+    """Branch, tag or commit of a Hub dataset; null is its newest."""
+    license: str = "NOASSERTION"
+    """SPDX identifier for texts that state none in a line `# SPDX-License-Identifier: ...`."""
 
 
 class ComposerShare(Plugin):

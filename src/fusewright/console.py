@@ -35,7 +35,7 @@ class _Lines(logging.Handler):
         if hasattr(record, "done") and now - self._last < LINE_EVERY_S:
             return
         self._last = now
-        err.print(f"  {record.getMessage()}", soft_wrap=True)
+        err.print(f"  {record.getMessage()}", soft_wrap=True, markup=False)
 
 
 class _Bars(logging.Handler):
@@ -59,7 +59,8 @@ class _Bars(logging.Handler):
             return
         if stage in self._tasks:
             self._progress.remove_task(self._tasks.pop(stage))
-        self._progress.console.print(f"  {record.getMessage()}", soft_wrap=True)
+        line = f"  {record.getMessage()}"
+        self._progress.console.print(line, soft_wrap=True, markup=False)
 
 
 @contextlib.contextmanager

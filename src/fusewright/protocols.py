@@ -1,12 +1,13 @@
 """What a plug-in implements: a name and one method.
 
 A frozen dataclass satisfies each of these without inheriting from anything; its fields are its
-settings. Two extras are optional: `Remembering`, for a filter with a memory (duplicates), and
-`Remeasuring`, for a meter that can say how well its timings come again.
+settings. Three extras are optional: `Remembering`, for a filter with a memory (duplicates),
+`Remeasuring`, for a meter that can say how well its timings come again, and `Ruled`, for a composer
+that draws by the typed rules of plug-ins.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fusewright.records import Measurement, Operator, Problem, Rejection
 
@@ -36,6 +37,15 @@ class Composer(Named, Protocol):
 
     def compose(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
         """Write the one problem that *operators* and *seed* determine."""
+        ...
+
+
+@runtime_checkable
+class Ruled(Protocol):
+    """A composer that takes typed rules of plug-ins beside its own."""
+
+    def with_rules(self, rules: Sequence[Any]) -> Composer:
+        """Make the same composer with *rules*, each a `fusewright.operators.catalogue.Rule`."""
         ...
 
 

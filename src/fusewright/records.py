@@ -54,6 +54,8 @@ class Operator(Record):
     """Expression that runs it, `{0}`, `{1}` being its tensors and `{m}` the built module."""
     init: str = ""
     """Expression that constructs the module; empty for a function."""
+    source_code: str = ""
+    """Python text that `init` and `call` need, run before them in a child; empty for most."""
     inputs: tuple[TensorSpec, ...]
     """A valid sample for each tensor that `call` names, in order."""
     aliases: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ JUDGING = ("judge", "select", "release", "limits")
 FREE = ("measure.remeasure_fraction",)
 """Settings that may change from sitting to sitting: nothing decided so far depends on them."""
 RUN_FILE = "run.yaml"
+OPERATORS_FILE = "operators.parquet"
 
 
 class RunFolder:
@@ -83,7 +84,7 @@ class RunFolder:
     @property
     def operators_file(self) -> Path:
         """Where the mined operators lie."""
-        return self.path / "operators.parquet"
+        return self.path / OPERATORS_FILE
 
     @property
     def device(self) -> dict[str, Any] | None:

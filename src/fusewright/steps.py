@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fusewright import assemble
+from fusewright.compose.rulebook import sound_rules
 from fusewright.config import Config
 from fusewright.filters.screen import Screen
 from fusewright.ledger import Ledger
-from fusewright.protocols import Meter, Remeasuring
+from fusewright.protocols import Meter, Remeasuring, Ruled
 from fusewright.records import (
     Draw,
     Measurement,
@@ -24,6 +25,12 @@ from fusewright.stage import Step, Verdict, each
 def compose_step(config: Config, operators: Sequence[Operator]) -> Step[Draw]:
     """Ask the composer that a draw names."""
     composers = assemble.composers(config)
+    if any(isinstance(composer, Ruled) for composer in composers.values()):
+        rules = sound_rules(config.mine.sources)
+        composers = {
+            name: composer.with_rules(rules) if isinstance(composer, Ruled) else composer
+            for name, composer in composers.items()
+        }
 
     def compose(draw: Draw) -> Problem | Rejection:
         verdict = composers[draw.composer].compose(operators, draw.seed)

@@ -13,6 +13,13 @@ from fusewright.ledger import Ledger
 
 from ..flows.runs import copy_of, files_of, funnel_of, small_config
 
+ODD = """
+class source:
+    name = "odd"
+    def operators(self):
+        yield "torch.relu"
+"""
+
 
 def fusewright(*words, cwd=None):
     """Run one command."""
@@ -29,7 +36,11 @@ def fusewright(*words, cwd=None):
 def finished(tmp_path_factory):
     """A whole run by `fusewright run`: a real Prefect flow, real mining, a meter of no device."""
     folder = tmp_path_factory.mktemp("cli")
-    config = small_config(folder / "plugins")
+    broken = [{"name": "plugins/broken.py"}, {"name": "plugins/odd.py"}]
+    sources = [{"name": str(folder / "plugins/source.py")}, *broken]
+    config = small_config(folder / "plugins", mine={"sources": sources})
+    (folder / "plugins/broken.py").write_text("import no_such_package\n")
+    (folder / "plugins/odd.py").write_text(ODD)
     (folder / "small.yaml").write_text(yaml.safe_dump(config.model_dump(mode="json")))
     done = fusewright("run", "--config", "small.yaml", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -43,6 +54,27 @@ def test_a_run_ends_with_the_funnel_and_the_paths_of_what_it_made(finished):
     assert "runs/small/release/dashboard.html" in done.stdout
     assert (folder / "runs/small/release/dashboard.html").is_file()
     assert len(funnel_of(folder / "runs/small/release")) == 7
+
+
+def test_a_broken_source_costs_a_run_itself_and_a_line(finished):
+    folder, done = finished
+    broken, odd = (line for line in done.stderr.splitlines() if "go on" in line or "odd" in line)
+
+    assert "plug-in file plugins/broken.py fails: ModuleNotFoundError" in broken
+    assert "operator source 'odd': 1 of 1 turned away (invalid_operator 1)" in odd
+    assert Ledger(folder / "runs/small").tally("mine").rejected == {
+        "invalid_source": 1,
+        "invalid_operator": 1,
+    }
+
+
+def test_listing_tells_of_a_broken_source_on_standard_error(finished):
+    folder, _ = finished
+    done = fusewright("operators", "--config", "small.yaml", "--format", "json", cwd=folder)
+
+    assert len(json.loads(done.stdout)) == 9
+    lines = [line.split()[0] for line in done.stderr.strip().splitlines()]
+    assert [word for word in lines if word != "mine"] == ["plug-in", "operator"]
 
 
 def test_conservation_of_each_stage_is_printed_on_standard_error(finished):
@@ -209,6 +241,11 @@ def test_fingerprints_that_were_made_here_keep_candidates_away(finished, tmp_pat
         (("compose", "--run", "x", "--composer", "graph", "--n", "0"), "positive number"),
         (("operators", "--source", "nope"), "no operator plug-in 'nope'"),
         (("operators", "--source", "broken.py"), "ZeroDivisionError"),
+        (("run", "--set", "mine.sources=[{name: functoins}]"), "did you mean 'functions'?"),
+        (
+            ("mine", "--run", "x", "--set", "mine.sources=[{name: gone.py}]"),
+            "gone.py does not exist",
+        ),
         (("audit", "nowhere"), "is no source"),
         (("audit", "other", "--window", "5"), "expected LO,HI"),
         (("publish", "--run", "nowhere", "--repo", "a/b"), "is no run folder"),

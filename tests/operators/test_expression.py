@@ -5,7 +5,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fusewright.operators.expression import Rendering, Runnable, UnrenderableError, attempt
+from fusewright.operators.expression import (
+    Rendering,
+    Runnable,
+    UnrenderableError,
+    attempt,
+    malformed,
+)
 from fusewright.operators.samples import draw
 from fusewright.records import TensorSpec
 from fusewright.testing.samples import make_operator
@@ -66,3 +72,49 @@ def test_a_module_is_built_alike_from_one_seed():
 def test_an_attempt_gives_the_result_or_the_error():
     assert attempt(lambda: 3) == 3
     assert isinstance(attempt(lambda: 1 // 0), ZeroDivisionError)
+
+
+TEXT = """
+COUNT = []
+
+class Half(nn.Module):
+    def forward(self, x):
+        COUNT.append(1)
+        return halved(x)
+
+def halved(x):
+    return x / 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"kind": "source_module", "init": "Half()", "call": "{m}({0})"}, 0.5),
+        ({"call": "halved({0}) * 3"}, 1.5),
+    ],
+)
+def test_expressions_see_the_text_of_their_record(fields, expected):
+    runnable = Runnable(make_operator("x.half", source_code=TEXT, **fields))
+    output = runnable.run([torch.ones(2)], runnable.build())
+    assert output.tolist() == [expected, expected]
+
+
+def test_a_text_runs_once_and_for_its_own_record_alone():
+    half = make_operator(
+        "x", source_code=TEXT, kind="source_module", init="Half()", call="{m}({0})"
+    )
+    runnable = Runnable(half)
+    module = runnable.build()
+    for _ in range(3):
+        runnable.run([torch.ones(2)], module)
+    assert len(runnable.value("COUNT")) == 3
+    assert Runnable(half).value("COUNT") == []
+    with pytest.raises(NameError):
+        Runnable(make_operator("y", call="halved({0})")).run([torch.ones(2)], None)
+
+
+def test_a_text_that_is_no_python_is_malformed():
+    fault = malformed(make_operator("x", source_code="def ("))
+    assert fault is not None
+    assert "invalid syntax" in fault

@@ -105,9 +105,9 @@ def test_a_keeper_carries_the_names_of_its_aliases(mined):
     assert mined["hostile:F.silu"].aliases == ("y.silu",)
 
 
-def test_every_reason_occurs(mined):
+def test_every_reason_of_an_operator_occurs(mined):
     found = {verdict.reason for verdict in mined.values() if isinstance(verdict, Rejection)}
-    assert found == set(REASONS)
+    assert found == set(REASONS) - {"invalid_source"}
 
 
 def test_a_secret_of_the_environment_does_not_reach_a_source(mined):
@@ -138,11 +138,10 @@ def test_a_source_that_cannot_be_built_is_one_clear_line(tmp_path, text, message
     assert "\n" not in str(caught.value)
 
 
-def test_two_sources_of_one_name_are_refused(tmp_path):
-    path = tmp_path / "plugin.py"
-    path.write_text("class source:\n    name = 'x'\n    def operators(self):\n        return []")
-    with pytest.raises(PluginError, match="2 operator sources are called 'x'"):
-        list(mine([Plugin(name=str(path))] * 2, TIMEOUT_S))
+@pytest.mark.parametrize("sources", [["nope", "functions"], ["functions", "nowhere.py"]])
+def test_a_source_that_is_not_there_is_a_wrong_call(sources):
+    with pytest.raises(PluginError, match=r"no operator plug-in .nope.|does not exist"):
+        list(mine([Plugin(name=name) for name in sources], TIMEOUT_S))
 
 
 def _tested(name, signature, source="functions", **fields):
@@ -167,6 +166,19 @@ def test_a_name_that_is_an_alias_stands_for_its_keeper():
         "alias",
         "duplicate_name",
     ]
+
+
+def test_a_name_of_a_built_in_is_its_own_whoever_comes_first():
+    gelu, own = _tested("F.gelu", "s", "mine"), _tested("mine.own", "u", "mine")
+    (_, shadow), (_, kept), (_, built_in) = settle([gelu, own, _tested("F.gelu", "t")])
+    assert shadow.reason == "duplicate_name"
+    assert shadow.detail == "the name stands for F.gelu of functions: choose another"
+    assert (kept, built_in) == (own, _tested("F.gelu", "t"))
+
+
+def test_a_name_that_no_built_in_yields_is_free_to_take():
+    operator = _tested("F.gelu", "s", "mine")
+    assert settle([operator]) == [("mine:F.gelu", operator)]
 
 
 def test_the_name_of_a_rejected_operator_is_free():

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import os
 
 import pytest
 
@@ -50,7 +51,8 @@ def package(monkeypatch, tmp_path):
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: birdsong\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[fusewright.operators]\nbird = birdsong:source\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    before = os.environ.get("PYTHONPATH", "")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{before}")
     return file
 
 
@@ -135,6 +137,12 @@ def test_what_lies_outside_a_package_is_read_each_time(package, plugin):
     assert edition(plugin) is None
     keep(plugin, HEARD)
     assert find(plugin) is None
+
+
+def test_an_entry_that_points_nowhere_has_no_edition(package, tmp_path):
+    entries = tmp_path / "birdsong-1.0.dist-info" / "entry_points.txt"
+    entries.write_text("[fusewright.operators]\nbird = !!nonsense\n")
+    assert edition(BIRD) is None
 
 
 def test_lines_are_json(package, cache):

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from fusewright.cli.opening import ConfigFile, Format, RunDir, Sets
 from fusewright.config import Plugin, describe
 from fusewright.configfile import load_config
-from fusewright.console import out, print_table
+from fusewright.console import out, print_table, progress
 from fusewright.errors import FusewrightError
 from fusewright.ledger import Ledger
 from fusewright.runfolder import read_config
@@ -40,7 +40,8 @@ def operators(
 
     settings = load_config(config, sets).mine
     sources = settings.sources if source is None else (Plugin(name=source),)
-    found = [v for _, v in mine(sources, settings.timeout_s) if isinstance(v, Operator)]
+    with progress():
+        found = [v for _, v in mine(sources, settings.timeout_s) if isinstance(v, Operator)]
     if output == "json":
         sys.stdout.write(
             json.dumps([operator.model_dump(mode="json") for operator in found]) + "\n"

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from fusewright import assemble
 from fusewright.config import Config
 from fusewright.configfile import load_config, override
 from fusewright.console import progress
-from fusewright.runfolder import RUN_FILE, RunFolder, read_config
+from fusewright.runfolder import OPERATORS_FILE, RUN_FILE, RunFolder, read_config
 
 if TYPE_CHECKING:
     from fusewright.flows.pipeline import Pipeline
@@ -41,6 +42,8 @@ def opened(
     from fusewright.flows.pipeline import Pipeline  # imports all that stages need
 
     settings = settings_of(run_dir, config, sets)
+    if not (run_dir / OPERATORS_FILE).exists():
+        assemble.require_sources(settings.mine.sources)
     with (
         progress(),
         RunFolder(run_dir, settings, rejudge=rejudge) as run,

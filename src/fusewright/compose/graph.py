@@ -1,8 +1,9 @@
 """The graph composer: problems that are valid by construction, and the same for the same seed."""
 
+import logging
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -11,8 +12,10 @@ from fusewright.compose.menu import Menus
 from fusewright.compose.plan import Graph
 from fusewright.compose.render import render
 from fusewright.compose.size import PRESETS, Preset, choose_batch
-from fusewright.operators.catalogue import CATALOGUE, VIEWS, Dice
+from fusewright.operators.catalogue import CATALOGUE, VIEWS, Dice, Rule
 from fusewright.records import Draw, Operator, Problem, Rejection
+
+logger = logging.getLogger("fusewright.stage")
 
 ATTEMPTS = 200
 """Graphs drawn for one seed before the mined operators count as too few."""
@@ -33,6 +36,8 @@ class GraphComposer:
     max_operators: int = 6
     """Most operators of a problem, views and all."""
     name: str = "graph"
+    rules: tuple[Rule, ...] = ()
+    """Rules of plug-ins, drawn beside the catalogue's; `with_rules` sets them."""
 
     def __post_init__(self) -> None:
         if self.device not in PRESETS:
@@ -43,19 +48,33 @@ class GraphComposer:
                 "expected 1 <= min_operators <= max_operators"
             )
 
+    def with_rules(self, rules: Sequence[Rule]) -> "GraphComposer":
+        """Make the same composer with *rules* of plug-ins."""
+        return replace(self, rules=tuple(rules))
+
     def compose(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
         """Write the problem that *seed* determines from the catalogue's part of *operators*."""
         names = frozenset(
             name for operator in operators for name in (operator.name, *operator.aliases)
         )
-        drawn = draw_sized(
-            names, seed, PRESETS[self.device], (self.min_operators, self.max_operators)
-        )
+        try:
+            return self._compose(names, seed)
+        except Exception as error:
+            # The rule of a plug-in is foreign code: where one raises, the catalogue's own serve.
+            if not self.rules:
+                raise
+            _tell_once(f"{type(error).__name__}: {error}")
+            return self.with_rules(()).compose(operators, seed)
+
+    def _compose(self, names: frozenset[str], seed: int) -> Problem | Rejection:
+        counts = self.min_operators, self.max_operators
+        drawn = draw_sized(names, seed, PRESETS[self.device], counts, self.rules)
         if drawn is None:
             return Rejection.of(
                 Draw(composer=self.name, seed=seed), "compose", "no_draw",
                 f"no graph of {self.min_operators} to {self.max_operators} operators could be "
-                f"drawn from the {len(_menus(names).rules)} rules that the mined operators allow",
+                f"drawn from the {len(_menus(names, self.rules).rules)} rules that the mined "
+                "operators allow",
             )  # fmt: skip
         graph, batch, dice = drawn
         code = render(graph, batch, dice)
@@ -63,13 +82,17 @@ class GraphComposer:
 
 
 def draw_sized(
-    names: frozenset[str], seed: int, preset: Preset, counts: tuple[int, int]
+    names: frozenset[str],
+    seed: int,
+    preset: Preset,
+    counts: tuple[int, int],
+    rules: tuple[Rule, ...] = (),
 ) -> tuple[Graph, int, Dice] | None:
     """Draw a graph and its batch, and return the dice as they lie; None after too many attempts.
 
     What is drawn depends on *names* as a set alone: rules keep the catalogue's order.
     """
-    menus = _menus(names)
+    menus = _menus(names, rules)
     for attempt in range(ATTEMPTS if menus.rules else 0):
         dice = Dice(random.Random(f"{seed}/{attempt}"), preset.sizes)  # noqa: S311 -- no secret
         graph = draw(menus, dice, preset, counts)
@@ -80,8 +103,14 @@ def draw_sized(
 
 
 @lru_cache(maxsize=8)
-def _menus(names: frozenset[str]) -> Menus:
-    """Rules of the catalogue that need nothing but *names* and views."""
+def _menus(names: frozenset[str], rules: tuple[Rule, ...] = ()) -> Menus:
+    """Rules of the catalogue that need nothing but *names* and views, then *rules* of *names*."""
     known = names & {op for rule in CATALOGUE for op in rule.ops}
     usable = known | VIEWS if known else known
-    return Menus([rule for rule in CATALOGUE if all(op in usable for op in rule.ops)])
+    ours = [rule for rule in CATALOGUE if all(op in usable for op in rule.ops)]
+    return Menus([*ours, *(rule for rule in rules if rule.name in names)])
+
+
+@lru_cache(maxsize=8)
+def _tell_once(said: str) -> None:
+    logger.warning("a plug-in's rule raises %s: its draws are left to the built-in rules", said)

@@ -8,17 +8,28 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from fusewright.config import Plugin
-from fusewright.errors import PluginError
-from fusewright.operators.verdict import Verdict, read_verdict, turn_away
+from fusewright.errors import UsageError
+from fusewright.operators.strangers import lay_out
+from fusewright.operators.verdict import Verdict, read_verdict, refuse, turn_away
+from fusewright.texts import is_place
 
 PATIENCE_S = 120.0
 """Longest wait for a source to start or to yield its next operator, seconds."""
 
+MOST_OPERATORS = 10_000
+"""Operators after which a source that goes on yielding is cut off; torch itself has some 450."""
+
 _PASSED = ("PATH", "HOME", "LANG", "PYTHONPATH", "LD_LIBRARY_PATH")
 _CHUNK_BYTES = 1 << 16
+
+_LAST_WORDS = 300
+"""Most characters of what a process wrote last that go into a message."""
 
 _GRACE_S = 5.0
 """A process whose events have ended leaves within this time, a core dump included."""
@@ -34,11 +45,24 @@ class Child:
         """Whether the source has come to its own end."""
         self.deadline = 0.0
         self.source = ""
+        self.refused = False
+        """Whether it cannot be asked at all."""
+        self.gaps = ""
+        """Which isolations do not hold for the process, where it was to be confined."""
         self._plugin = plugin
+        self._process: subprocess.Popen[bytes] | None = None
         self._timeout_s = timeout_s
         self._next = 0
         self._begun: str | None = None
         self._unread = b""
+        self._scratch = tempfile.TemporaryDirectory(prefix="fusewright-mine-")
+        self._request: dict[str, Any] = plugin.model_dump()
+        if is_place(plugin.name):
+            try:
+                self._request = lay_out(plugin, Path(self._scratch.name))
+            except UsageError as error:
+                self._refuse(str(error))
+                return
         self._start()
 
     def fileno(self) -> int:
@@ -46,43 +70,48 @@ class Child:
         return self._events.fileno()
 
     def hear(self) -> None:
-        """Take in what the process has said, or that it is gone.
-
-        Raises:
-            PluginError: The source cannot be built.
-        """
+        """Take in what the process has said, or that it is gone."""
         said = os.read(self.fileno(), _CHUNK_BYTES)
         *lines, self._unread = (self._unread + said).split(b"\n")
+        process = self._process
         for line in lines:
-            self._note(json.loads(line))
+            # What is left of a process that was given up speaks for nothing.
+            if not self.done and self._process is process:
+                self._read(line)
         if not said and not self.done:
             self._lose("crash", self._epitaph())
 
     def overrun(self) -> None:
-        """Give up on what the process is doing: its deadline has passed.
-
-        Raises:
-            PluginError: It was still building the source.
-        """
+        """Give up on what the process is doing: its deadline has passed."""
         limit_s = self._timeout_s if self._begun else PATIENCE_S
         self._lose("timeout", f"it took over {limit_s:g} s")
 
     def stop(self) -> None:
         """End the process and everything it started."""
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._commands.close()
-        self._events.close()
-        self._errors.close()
+        if self._process:
+            if self._process.poll() is None:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._commands.close()
+            self._events.close()
+            self._errors.close()
+        if self.done:
+            self._scratch.cleanup()
+
+    def _read(self, line: bytes) -> None:
+        # A plug-in has the run of its own process, and may write where events are expected.
+        try:
+            self._note(json.loads(line))
+        except (ValueError, LookupError, TypeError, ValidationError):
+            self._lose("crash", "the process wrote what is no event")
 
     def _note(self, event: dict[str, Any]) -> None:
         limit_s = PATIENCE_S
         match event["event"]:
             case "refused":
-                raise PluginError(event["detail"])
+                self._refuse(event["detail"])
             case "ready":
-                self.source = event["name"]
+                self.source, self.gaps = event["name"], event["gaps"]
             case "begin":
                 self._begun, self._next = event["name"], event["index"] + 1
                 limit_s = self._timeout_s
@@ -104,9 +133,10 @@ class Child:
         last_words = self._last_words()
         self.stop()
         if not self.source:
-            raise PluginError(
+            self._refuse(
                 f"operator source '{self._plugin.name}' cannot be asked: {detail}{last_words}"
             )
+            return
         if self._begun is None:
             self._end(f"the source does not yield its next operator: {detail}")
             return
@@ -114,14 +144,23 @@ class Child:
         self._begun = None
         self._start()
 
+    def _refuse(self, detail: str) -> None:
+        self.source = self._plugin.name
+        self._add(refuse(self.source, detail))
+        self.done = self.refused = True
+
     def _end(self, detail: str) -> None:
         self._add(turn_away(self.source, str(self._next), "invalid_operator", detail))
         self.done = True
 
     def _add(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)
+        if len(self.verdicts) == MOST_OPERATORS and not self.done:
+            self._next = MOST_OPERATORS
+            self._end(f"the source yields {MOST_OPERATORS:,} operators and more: cut off there")
 
     def _epitaph(self) -> str:
+        assert self._process
         try:
             code = self._process.wait(_GRACE_S)
         except subprocess.TimeoutExpired:
@@ -133,7 +172,13 @@ class Child:
     def _last_words(self) -> str:
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        return f" ({lines[-1]})" if lines else ""
+        return f" ({lines[-1][:_LAST_WORDS]})" if lines else ""
+
+    def _environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in _PASSED if name in os.environ}
+        if "texts" in self._request:
+            kept |= dict.fromkeys(("HOME", "TMPDIR"), self._scratch.name)
+        return kept | {"OMP_NUM_THREADS": "1"}
 
     def _start(self) -> None:
         self._unread = b""
@@ -143,14 +188,13 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={name: os.environ[name] for name in _PASSED if name in os.environ}
-            | {"OMP_NUM_THREADS": "1"},
+            env=self._environment(),
             start_new_session=True,
         )
         assert self._process.stdin
         assert self._process.stdout
         self._commands, self._events = self._process.stdin, self._process.stdout
-        request = json.dumps(self._plugin.model_dump() | {"skip": self._next})
+        request = json.dumps(self._request | {"skip": self._next})
         # A process that dies at once is heard of by the end of its events.
         with contextlib.suppress(BrokenPipeError):
             self._commands.write(f"{request}\n".encode())

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import torch
+from pydantic import ValidationError
 from torch import Tensor, nn
 
 from fusewright.operators.families import FAMILIES
@@ -82,6 +83,11 @@ def attempt(action: Callable[[], Result]) -> Result | Exception:
 
 def one_line(error: Exception) -> str:
     """Type and message of *error* in at most 300 characters."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        said = f"{first['msg']} (given {first['input']!r:.100})"
+        return f"ValidationError: field `{field}` of {error.title}: {said}"[:300]
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
 
 
@@ -89,6 +95,8 @@ class Runnable:
     """The compiled expressions of one operator."""
 
     def __init__(self, operator: Operator) -> None:
+        self._text = compile(operator.source_code, f"<source of {operator.name}>", "exec")
+        self._names: dict[str, Any] = {}
         self._init = compile(operator.init or "None", f"<init of {operator.name}>", "eval")
         names = [f"x{index}" for index in range(len(operator.inputs))]
         text = operator.call.format(*names, m="m")
@@ -101,7 +109,7 @@ class Runnable:
             TypeError: What `init` gives is no module.
         """
         torch.default_generator.manual_seed(seed)
-        built = eval(self._init, dict(NAMESPACE))  # noqa: S307 -- in a child only
+        built = eval(self._init, self._namespace())  # noqa: S307 -- in a child only
         if not isinstance(built, nn.Module | None):
             raise TypeError(f"init gives {type(built).__name__}: expected torch.nn.Module")
         return built
@@ -111,13 +119,26 @@ class Runnable:
         names = {f"x{index}": tensor for index, tensor in enumerate(tensors)}
         torch.default_generator.manual_seed(seed)
         with torch.no_grad():
-            return eval(self._call, {**NAMESPACE, **names, "m": module})  # noqa: S307 -- as above
+            return eval(self._call, {**self._namespace(), **names, "m": module})  # noqa: S307 -- as above
+
+    def value(self, expression: str) -> Any:
+        """Evaluate *expression* among the names of the operator's own text."""
+        torch.default_generator.manual_seed(0)
+        return eval(expression, self._namespace())  # noqa: S307 -- as above
+
+    def _namespace(self) -> dict[str, Any]:
+        if not self._names:
+            self._names = {**NAMESPACE, "__name__": "operator"}
+            exec(self._text, self._names)  # noqa: S102 -- as above
+        return self._names
 
 
 def malformed(operator: Operator) -> str | None:
     """Say what is wrong with the record of *operator*, or None."""
-    if not operator.name.strip():
-        return "the name is empty: expected one as a person writes it, `F.gelu`"
+    if not (operator.name.strip() and operator.name.isprintable()):
+        return (
+            f"the name {operator.name!r} is none that a person writes: expected one like `F.gelu`"
+        )
     if operator.family not in FAMILIES:
         return f"family '{operator.family}' is unknown: expected one of {', '.join(FAMILIES)}"
     strange = [spec.dtype for spec in operator.inputs if spec.dtype not in DTYPES]

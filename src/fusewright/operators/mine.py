@@ -6,12 +6,15 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from fusewright.assemble import require_sources
 from fusewright.config import Plugin
 from fusewright.errors import PluginError
 from fusewright.operators.child import Child
+from fusewright.operators.complaint import complaints, refusals
 from fusewright.operators.shelf import Heard, find, keep
-from fusewright.operators.verdict import turn_away
+from fusewright.operators.verdict import refuse, turn_away
 from fusewright.records import Operator, Rejection
+from fusewright.registry import built_in, disputes
 
 logger = logging.getLogger("fusewright.stage")
 
@@ -28,25 +31,51 @@ def mine(sources: Sequence[Plugin], timeout_s: float) -> Iterator[Verdict]:
     A name or a computation belongs to the source that comes first; whoever comes later is turned
     away, and an alias is noted with its keeper. Nothing comes before all sources are heard.
 
-    A source of which nothing has changed since it was last heard is not asked again.
+    A source of which nothing has changed since it was last heard is not asked again. One that is
+    broken costs itself: it is a rejection, and a line of warning, and the others go on.
 
     Raises:
-        PluginError: A source cannot be built, or two have one name.
+        PluginError: There is no source of such a name, or none of them can be asked.
     """
+    require_sources(sources)
+    for line in disputes("operators").values():
+        logger.warning("%s", line)
     found = [find(source) for source in sources]
     asked = [source for source, heard in zip(sources, found, strict=True) if not heard]
     answers = iter(_ask(asked, timeout_s))
-    all_heard = [heard or next(answers) for heard in found]
-    names = Counter(heard.source for heard in all_heard)
-    for name, count in names.items():
-        if count > 1:
-            raise PluginError(f"{count} operator sources are called '{name}': list one of them")
-    yield from settle([verdict for heard in all_heard for verdict in heard.verdicts])
+    all_heard = _named_apart(sources, [heard or next(answers) for heard in found])
+    settled = settle([verdict for heard in all_heard for verdict in heard.verdicts])
+    refused = refusals([verdict for _, verdict in settled])
+    if len(refused) == len(sources):
+        raise PluginError(refused[0].detail)
+    for line in complaints([verdict for _, verdict in settled]):
+        logger.warning("%s", line)
+    yield from settled
+
+
+def _named_apart(sources: Sequence[Plugin], all_heard: Sequence[Heard]) -> list[Heard]:
+    """Refuse each source that calls itself what a built-in or an earlier source is called."""
+    ours, taken = built_in("operators"), set[str]()
+    named: list[Heard] = []
+    for source, heard in zip(sources, all_heard, strict=True):
+        if heard.source in taken or (heard.source in ours and source.name not in ours):
+            whose = "a built-in source" if heard.source in ours else "an earlier one"
+            detail = (
+                f"operator source '{source.name}' calls itself '{heard.source}', which is the name "
+                f"of {whose}: give it a `name` of its own, in its settings if it "
+                "is a folder or a dataset, or list it once"
+            )
+            named.append(Heard(source.name, [refuse(source.name, detail)]))
+        else:
+            taken.add(heard.source)
+            named.append(heard)
+    return named
 
 
 def settle(verdicts: Sequence[Operator | Rejection]) -> list[Verdict]:
     """Give each of *verdicts* its subject, and turn away names and computations seen before."""
-    keepers = _Keepers()
+    ours = built_in("operators")
+    keepers = _Keepers([v for v in verdicts if isinstance(v, Operator) and v.source in ours])
     subjects: Counter[str] = Counter()
     settled: list[Verdict] = []
     for verdict in verdicts:
@@ -61,9 +90,15 @@ def settle(verdicts: Sequence[Operator | Rejection]) -> list[Verdict]:
 
 
 class _Keepers:
-    """The operators kept so far, by signature, and every name that stands for one of them."""
+    """The operators kept so far, by signature, and every name that stands for one of them.
 
-    def __init__(self) -> None:
+    Args:
+        built_in: Operators of built-in sources, whose names are theirs whoever comes first.
+    """
+
+    def __init__(self, built_in: Sequence[Operator]) -> None:
+        self._owners = {operator.name: operator for operator in reversed(built_in)}
+        self._ours = {operator.source for operator in built_in}
         self._by_signature: dict[str, Operator] = {}
         self._by_name: dict[str, Operator] = {}
         self._aliases: dict[str, list[str]] = {}
@@ -71,9 +106,11 @@ class _Keepers:
     def fault(self, operator: Operator) -> Rejection | None:
         """Keep *operator*, or say whose name or computation it repeats."""
         namesake = self._by_name.get(operator.name)
+        if not namesake and operator.source not in self._ours:
+            namesake = self._owners.get(operator.name)
         twin = self._by_signature.get(operator.signature)
         if namesake:
-            detail = f"the name stands for {namesake.name} of {namesake.source} already"
+            detail = f"the name stands for {namesake.name} of {namesake.source}: choose another"
             return turn_away(operator.source, operator.name, "duplicate_name", detail)
         self._by_name[operator.name] = twin or operator
         if twin:
@@ -105,15 +142,16 @@ def _ask(sources: Sequence[Plugin], timeout_s: float) -> list[Heard]:
         while True:
             running = [child for child in children if not child.done]
             while waiting and len(running) < CHILDREN:
-                running.append(Child(waiting.pop(0), timeout_s))
-                children.append(running[-1])
+                children.append(Child(waiting.pop(0), timeout_s))
+                running += [] if children[-1].done else [children[-1]]
             if not running:
                 return [
                     _heard(source, child) for source, child in zip(sources, children, strict=True)
                 ]
             _attend(running)
-            tested = sum(len(child.verdicts) for child in children)
-            logger.info("mine %d", tested, extra={"stage": "mine", "done": tested})
+            tested = sum(len(child.verdicts) for child in children if not child.refused)
+            if tested:
+                logger.info("mine %d", tested, extra={"stage": "mine", "done": tested})
     finally:
         for child in children:
             child.stop()
@@ -123,6 +161,8 @@ def _heard(source: Plugin, child: Child) -> Heard:
     heard = Heard(child.source, child.verdicts)
     if child.whole:
         keep(source, heard)
+    if child.gaps:
+        logger.warning("operator source '%s': %s", child.source, child.gaps)
     return heard
 
 

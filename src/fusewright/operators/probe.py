@@ -1,7 +1,8 @@
 """The child side of mining: build one source, self-test what it yields, say each verdict at once.
 
 `python -m fusewright.operators.probe` reads one line of JSON (`name`, `settings`, `skip`) and
-writes one line an event. Whoever runs it holds its standard input open, and it dies when that
+writes one line an event; with `texts`, a file of strangers' texts, each of these is run in a
+confined process of its own. Whoever runs it holds its standard input open, and it dies when that
 closes. Nothing that a plug-in prints gets between the events.
 """
 
@@ -18,12 +19,14 @@ from typing import Any
 import torch
 
 from fusewright.errors import PluginError
+from fusewright.operators.apart import Apart
 from fusewright.operators.expression import attempt, one_line
 from fusewright.operators.selftest import self_test
 from fusewright.operators.trace import Trace
-from fusewright.operators.verdict import write_verdict
+from fusewright.operators.verdict import REASONS, Verdict, read_verdict, turn_away, write_verdict
+from fusewright.operators.written import LEARNT, Written, complete, is_draft
 from fusewright.protocols import OperatorSource
-from fusewright.records import Operator
+from fusewright.records import Operator, Rejection
 from fusewright.registry import build, build_from_file, require
 
 Say = Callable[..., None]
@@ -60,11 +63,12 @@ def answer(request: Mapping[str, Any], say: Say) -> None:
     `strange` for what is no operator, `failed` when the source raises, `end`.
     """
     try:
-        source = _build(request["name"], request["settings"])
+        source = _build(request)
     except PluginError as error:
         say("refused", detail=str(error))
         return
-    say("ready", name=source.name)
+    apart = Apart(Path(request["texts"]).parent) if request.get("texts") else None
+    say("ready", name=source.name, gaps=apart.gaps if apart else "")
     listed = _listed(source)
     for index in itertools.count():
         # The source is foreign code: what it raises ends its own list and no other.
@@ -76,7 +80,7 @@ def answer(request: Mapping[str, Any], say: Say) -> None:
             say("failed", detail=f"the source raises {one_line(operator)}")
             return
         if index >= request["skip"]:
-            _test(index, operator, source.name, say)
+            _judge(index, operator, source.name, apart, say)
 
 
 def _listed(source: OperatorSource) -> Iterator[object]:
@@ -84,9 +88,12 @@ def _listed(source: OperatorSource) -> Iterator[object]:
     yield from source.operators()
 
 
-def _build(name: str, settings: Mapping[str, Any]) -> OperatorSource:
+def _build(request: Mapping[str, Any]) -> OperatorSource:
+    name, settings = request["name"], request["settings"]
     source: OperatorSource
-    if name.endswith(".py"):
+    if request.get("texts"):
+        source = Written(path=Path(request["texts"]), **settings)
+    elif name.endswith(".py"):
         source = build_from_file(Path(name), ATTRIBUTE, settings)
     else:
         source = build("operators", name, settings)
@@ -94,16 +101,37 @@ def _build(name: str, settings: Mapping[str, Any]) -> OperatorSource:
     return source
 
 
-def _test(index: int, operator: object, source: str, say: Say) -> None:
+def _judge(index: int, operator: object, source: str, apart: Apart | None, say: Say) -> None:
     if not isinstance(operator, Operator):
-        detail = (
-            f"the source yields {type(operator).__name__}: expected fusewright.records.Operator"
-        )
+        kind = type(operator).__name__
+        detail = f"the source yields {kind}: expected fusewright.records.Operator"
         say("strange", index=index, detail=detail)
         return
-    say("begin", index=index, name=operator.name)
-    verdict = self_test(operator.model_copy(update={"source": source}))
+    # `Operator.model_construct` checks nothing.
+    checked = attempt(lambda: Operator(**{**operator.model_dump(warnings=False), "source": source}))
+    if isinstance(checked, Exception):
+        say("strange", index=index, detail=f"the source yields a wrong record: {one_line(checked)}")
+        return
+    say("begin", index=index, name=checked.name)
+    verdict = _test_apart(checked, apart) if apart else _test(checked)
     say("verdict", **write_verdict(verdict))
+
+
+def _test(operator: Operator) -> Verdict:
+    whole = complete(operator) if is_draft(operator) else operator
+    return whole if isinstance(whole, Rejection) else self_test(whole)
+
+
+def _test_apart(operator: Operator, apart: Apart) -> Verdict:
+    """Test a stranger's *operator*, and believe of what its process says no more than it may."""
+    said = apart.do(lambda _: write_verdict(_test(operator)))
+    verdict = attempt(lambda: read_verdict(said))
+    if isinstance(verdict, Operator):
+        return operator.model_copy(update={name: getattr(verdict, name) for name in LEARNT})
+    reason, detail = "crash", said if isinstance(said, str) else "the process said nonsense"
+    if isinstance(verdict, Rejection) and verdict.reason in REASONS:
+        reason, detail = verdict.reason, verdict.detail
+    return turn_away(operator.source, operator.name, reason, detail)
 
 
 def _warm_up() -> None:

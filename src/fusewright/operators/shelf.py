@@ -72,13 +72,14 @@ def edition(plugin: Plugin) -> str | None:
     A file named in the config is read anew each time, and so is what a setting points to.
     """
     entry = entries("operators").get(plugin.name)
-    if plugin.settings or not entry:
+    package = entry.value.partition(":")[0].partition(".")[0].strip() if entry else ""
+    if plugin.settings or not entry or not package.isidentifier():
         return None
     digest = hashlib.sha256(f"{entry.value} {platform.python_version()}".encode())
     for library in LIBRARIES:
         digest.update(f"{library} {_version(library)}\n".encode())
-    for package in sorted({OWN, entry.module.partition(".")[0]}):
-        for file in _texts(package):
+    for owner in sorted({OWN, package}):
+        for file in _texts(owner):
             digest.update(f"{file} {file.stat().st_size}\n".encode() + file.read_bytes())
     return digest.hexdigest()[:16]
 

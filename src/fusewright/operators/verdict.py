@@ -13,6 +13,7 @@ REASONS = (
     "forward_error",
     "init_error",
     "invalid_operator",
+    "invalid_source",
     "nonfinite_output",
     "timeout",
 )
@@ -22,6 +23,11 @@ REASONS = (
 def turn_away(source: str, name: str, reason: str, detail: str) -> Rejection:
     """Reject what *source* calls *name*; the subject is `<source>:<name>`."""
     return Rejection(subject=f"{source}:{name}", stage="mine", reason=reason, detail=detail)
+
+
+def refuse(source: str, detail: str) -> Rejection:
+    """Reject all that *source* would have yielded; the subject is `<source>:*`."""
+    return turn_away(source, "*", "invalid_source", detail)
 
 
 def read_verdict(line: dict[str, Any]) -> Verdict:

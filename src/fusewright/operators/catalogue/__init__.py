@@ -6,11 +6,12 @@ elements, and what it costs. What it writes then runs, is finite, and has no dea
 
 from fusewright.operators.catalogue.activations import ACTIVATIONS
 from fusewright.operators.catalogue.apply import Placed, apply
-from fusewright.operators.catalogue.arithmetic import JOINS
+from fusewright.operators.catalogue.arithmetic import JOINS, Join, join
 from fusewright.operators.catalogue.attentions import ATTENTIONS
 from fusewright.operators.catalogue.convolutions import CONVOLUTIONS
 from fusewright.operators.catalogue.curves import CURVES
 from fusewright.operators.catalogue.distances import DISTANCES
+from fusewright.operators.catalogue.elementwise import Curve, unary
 from fusewright.operators.catalogue.layouts import LAYOUTS, VIEWS
 from fusewright.operators.catalogue.losses import LOSSES
 from fusewright.operators.catalogue.norms import NORMS
@@ -29,7 +30,9 @@ __all__ = [
     "VIEWS",
     "Applied",
     "Cost",
+    "Curve",
     "Dice",
+    "Join",
     "Layout",
     "Member",
     "Placed",
@@ -39,6 +42,8 @@ __all__ = [
     "Size",
     "Value",
     "apply",
+    "join",
+    "unary",
 ]
 
 CATALOGUE: tuple[Rule, ...] = (

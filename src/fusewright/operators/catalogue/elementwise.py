@@ -46,10 +46,13 @@ def unary(  # noqa: PLR0913 -- one row of a table
     passes: int = 2,
     weight: float = 1.0,
     slowness: float = 1.0,
+    call: str = "",
+    uses: tuple[str, ...] = (),
 ) -> Rule:
     """Make the rule of an operator from its *options*: further arguments, and their curve.
 
-    *passes* counts how often an element is read or written.
+    *passes* counts how often an element is read or written. An operator that is made of others,
+    its *uses* in order, has its expression in *call*, `{0}` being the operand.
     """
 
     def act(dice: Dice, x: Value) -> Applied | Refused:
@@ -59,9 +62,9 @@ def unary(  # noqa: PLR0913 -- one row of a table
         if moments(x.sample)[1] > curve.widest:
             return Refused("range")
         low, high = curve.image(x.low, x.high)
-        call, members = _spell(name, arguments)
+        spelled, members = (call, ()) if call else _spell(name, arguments)
         return Applied(
-            call=call,
+            call=spelled,
             members=members,
             shape=x.shape,
             low=low,
@@ -72,7 +75,8 @@ def unary(  # noqa: PLR0913 -- one row of a table
         )
 
     plain = name.rpartition(".")[2].replace("_", " ")
-    return Rule(name, "elementwise", act, weight=weight, noun=noun, verb=verb or f"apply {plain}")
+    said = verb or f"apply {plain}"
+    return Rule(name, "elementwise", act, weight=weight, uses=uses, noun=noun, verb=said)
 
 
 def kept(facts: tuple[Fact, ...], kinds: frozenset[Kind]) -> tuple[Fact, ...]:

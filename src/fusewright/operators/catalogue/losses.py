@@ -26,6 +26,8 @@ class Penalty:
     arguments: str = "reduction='none'"
     accepts: Callable[[Value, Value], bool] = lambda _, __: True
     passes: int = 3
+    least: Callable[[Value, Value], float] | None = None
+    """Least loss for the two; None is zero where either may be the prediction, else unknown."""
 
 
 def loss(name: str, made: Penalty, verb: str, weight: float = 1.0) -> Rule:
@@ -36,11 +38,11 @@ def loss(name: str, made: Penalty, verb: str, weight: float = 1.0) -> Rule:
             return Refused("shape")
         if not made.accepts(x, y):
             return Refused("domain")
-        symmetric = made.accepts(y, x)
+        zero = 0.0 if made.accepts(y, x) else None
         return Applied(
             call=f"{name}({{0}}, {{1}}, {made.arguments})",
             shape=x.shape,
-            low=0.0 if symmetric else None,
+            low=made.least(x, y) if made.least else zero,
             high=max(made.at(a, b) for a in (x.low, x.high) for b in (y.low, y.high)),
             feel=lambda _, a, b: mapped(made.at, a, b),
             cost=Cost(moved=made.passes * x.elements),
@@ -88,6 +90,12 @@ def _poisson(a: float, b: float) -> float:
     return math.exp(min(a, 80.0)) - b * a
 
 
+def _least_poisson(x: Value, y: Value) -> float:
+    # Straight in the target, and lowest along the prediction where its exponential is the target.
+    lowest = ((min(max(math.log(max(b, 1e-9)), x.low), x.high), b) for b in (y.low, y.high))
+    return min(_poisson(a, b) for a, b in lowest)
+
+
 def _is_calm(x: Value, y: Value) -> bool:
     return y.low >= 0 and moments(x.sample)[1] < WIDEST
 
@@ -102,7 +110,7 @@ LOSSES: tuple[Rule, ...] = (
          "take a divergence against {1}", 4.0),
     loss("F.binary_cross_entropy_with_logits", Penalty(_binary, accepts=_is_probability, passes=8),
          "take a cross-entropy against {1}", 3.0),
-    loss("F.poisson_nll_loss", Penalty(_poisson, accepts=_is_calm, passes=8),
+    loss("F.poisson_nll_loss", Penalty(_poisson, accepts=_is_calm, passes=8, least=_least_poisson),
          "take a Poisson loss against {1}", 2.0),
 )  # fmt: skip
 """Losses."""
