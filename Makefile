@@ -30,7 +30,7 @@ run: install
 	$(BIN)/fusewright run --config $(CONFIG)
 
 test: install
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 check: install
 	$(BIN)/ruff check src tests benchmarks examples
