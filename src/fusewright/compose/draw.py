@@ -5,7 +5,8 @@ from fusewright.compose.canvas import Canvas
 from fusewright.compose.menu import Menus
 from fusewright.compose.plan import Graph
 from fusewright.compose.probe import is_weak
-from fusewright.compose.size import LEAST_BATCH, Preset
+from fusewright.compose.preset import Preset
+from fusewright.compose.size import LEAST_BATCH
 from fusewright.operators.catalogue import VIEWS, Dice, Layout, Shape
 
 LAYOUT_WEIGHTS: dict[Layout, float] = {

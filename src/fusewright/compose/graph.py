@@ -1,7 +1,7 @@
 """The graph composer: problems that are valid by construction, and the same for the same seed."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -10,7 +10,8 @@ from fusewright.compose.draw import draw
 from fusewright.compose.menu import Menus
 from fusewright.compose.plan import Graph
 from fusewright.compose.render import render
-from fusewright.compose.size import PRESETS, Preset, choose_batch
+from fusewright.compose.preset import PRESETS, Preset
+from fusewright.compose.size import choose_batch
 from fusewright.operators.catalogue import CATALOGUE, VIEWS, Dice
 from fusewright.records import Draw, Operator, Problem, Rejection
 
@@ -69,14 +70,23 @@ def draw_sized(
 
     What is drawn depends on *names* as a set alone: rules keep the catalogue's order.
     """
+    for graph, dice in draws(names, seed, preset, counts):
+        batch = choose_batch(graph, dice, preset)
+        if batch is not None:
+            return graph, batch, dice
+    return None
+
+
+def draws(
+    names: frozenset[str], seed: int, preset: Preset, counts: tuple[int, int]
+) -> Iterator[tuple[Graph, Dice]]:
+    """Yield the graphs that *seed* determines, until there were too many attempts."""
     menus = _menus(names)
     for attempt in range(ATTEMPTS if menus.rules else 0):
         dice = Dice(random.Random(f"{seed}/{attempt}"), preset.sizes)  # noqa: S311 -- no secret
         graph = draw(menus, dice, preset, counts)
-        batch = None if graph is None else choose_batch(graph, dice, preset)
-        if graph is not None and batch is not None:
-            return graph, batch, dice
-    return None
+        if graph is not None:
+            yield graph, dice
 
 
 @lru_cache(maxsize=8)
