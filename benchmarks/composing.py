@@ -177,20 +177,16 @@ def table(found: Line) -> str:
     lines = [f"{a.ljust(width)}  {b.rjust(9)}  {c.ljust(12)}  {d}" for a, b, c, d in rows]
     drawn = found["drawn"]
     commonest = itertools.islice(drawn["uses"].items(), COMMONEST)
-    lines += [
-        "",
-        f"operators a problem   {_listed(drawn['operators'])}",
-        f"commonest operators   {_listed({op: f'{s:.1%}' for op, s in commonest})}",
-        f"motifs                {_listed({m: f'{s:.1%}' for m, s in drawn['motifs'].items()})}",
-        f"exact duplicates      {drawn['duplicate_share']:.2%}",
-        f"no powers of two      {drawn['odd_batch_share']:.1%} of batches, "
-        f"{drawn['odd_size_share']:.1%} of all sizes",
-        f"drawn, sized, written {found['speed']['all_per_s']:,.0f} per s",
-        f"rejected, tiny        {_listed(found['tiny']['rejected']) or 'none'} "
-        f"of {found['tiny']['n']:,}",
-        f"rejected, checked     {_listed(found['checked']['rejected']) or 'none'} "
-        f"of {found['checked']['n']:,}",
-    ]
+    told = {
+        "operators a problem": _listed(drawn["operators"]),
+        "commonest operators": _listed({op: f"{share:.1%}" for op, share in commonest}),
+        "motifs": _listed({name: f"{share:.1%}" for name, share in drawn["motifs"].items()}),
+        "exact duplicates": f"{drawn['duplicate_share']:.2%}",
+        "odd batches, all sizes": f"{drawn['odd_batch_share']:.1%}, {drawn['odd_size_share']:.1%}",
+        "all steps per s": f"{found['speed']['all_per_s']:,.0f}",
+        **{f"rejected, {part}": _tally(found[part]) for part in ("tiny", "checked")},
+    }
+    lines += ["", *(f"{name.ljust(width)}  {text}" for name, text in told.items())]
     return "\n".join(lines)
 
 
@@ -198,8 +194,12 @@ def _listed(counts: dict[Any, Any]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
+def _tally(part: Line) -> str:
+    return f"{_listed(part['rejected']) or 'none'} of {part['n']:,}"
+
+
 def _number(value: float) -> str:
-    return f"{value:.1%}" if 0.01 <= value < 1 else f"{value:,.4g}"
+    return f"{value:,.4g}" if value > 1 else f"{value:.2%}"
 
 
 def _parser() -> argparse.ArgumentParser:

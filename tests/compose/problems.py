@@ -9,8 +9,8 @@ from fusewright.compose.canvas import Canvas
 from fusewright.compose.graph import draw_sized
 from fusewright.compose.menu import Menus
 from fusewright.compose.plan import Graph
-from fusewright.compose.render import render
 from fusewright.compose.preset import TINY, Preset
+from fusewright.compose.render import render
 from fusewright.operators.catalogue import CATALOGUE, Dice, Rule
 from fusewright.testing import make_operator
 

@@ -8,7 +8,6 @@ from fusewright.compose.draw import shape_of
 from fusewright.compose.plan import Graph
 from fusewright.compose.render import render
 from fusewright.operators.catalogue import CATALOGUE, Layout, Rule, Shape
-from fusewright.operators.catalogue.sample import moments
 
 from .problems import built, canvas, rule
 
@@ -59,7 +58,7 @@ def test_shape_bounds_and_elements_are_as_the_rule_says(made, layout):
     with torch.no_grad():
         output = model(*inputs)
     value = graph.nodes[-1].value
-    mean, deviation = moments(value.sample)
+    mean, deviation = value.moments
     spread = float(output.std())
     assert tuple(output.shape) == (BATCH, *value.shape)
     assert value.low - 1e-4 <= float(output.min()), code

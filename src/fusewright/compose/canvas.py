@@ -23,13 +23,9 @@ class Canvas:
         self.menus = menus
         self.inputs: list[Value] = []
         self.nodes: list[Node] = []
-        self._limit = limit
-        self._elements = elements
-
-    @property
-    def room(self) -> int:
+        self.room = limit
         """Operators that may still be placed."""
-        return self._limit - sum(len(node.rule.ops) for node in self.nodes)
+        self._elements = elements
 
     @property
     def graph(self) -> Graph:
@@ -64,6 +60,7 @@ class Canvas:
         if isinstance(placed, Refused) or placed.value.elements > self._elements:
             return None
         self.nodes.append(Node(placed, tuple(operands)))
+        self.room -= len(rule.ops)
         return len(self.nodes) - 1
 
     def step(self, x: int, menu: Menu) -> int | None:
@@ -94,4 +91,5 @@ class Canvas:
     def back(self, mark: tuple[int, int]) -> None:
         """Take back everything since *mark*."""
         del self.inputs[mark[0] :]
+        self.room += sum(len(node.rule.ops) for node in self.nodes[mark[1] :])
         del self.nodes[mark[1] :]

@@ -4,8 +4,8 @@ from fusewright.compose import moves
 from fusewright.compose.canvas import Canvas
 from fusewright.compose.menu import Menus
 from fusewright.compose.plan import Graph
-from fusewright.compose.probe import is_weak
 from fusewright.compose.preset import Preset
+from fusewright.compose.probe import is_weak
 from fusewright.compose.size import LEAST_BATCH
 from fusewright.operators.catalogue import VIEWS, Dice, Layout, Shape
 

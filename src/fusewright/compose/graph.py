@@ -9,8 +9,8 @@ from typing import Literal
 from fusewright.compose.draw import draw
 from fusewright.compose.menu import Menus
 from fusewright.compose.plan import Graph
-from fusewright.compose.render import render
 from fusewright.compose.preset import PRESETS, Preset
+from fusewright.compose.render import render
 from fusewright.compose.size import choose_batch
 from fusewright.operators.catalogue import CATALOGUE, VIEWS, Dice
 from fusewright.records import Draw, Operator, Problem, Rejection

@@ -1,6 +1,7 @@
 """Which operators a graph is drawn from, and how often."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 
 from fusewright.operators.catalogue import Dice, Layout, Rule
 
@@ -31,15 +32,16 @@ class Menu:
         """Draw a rule that takes *layout*; None where none does."""
         if layout not in self._listed:
             self._listed[layout] = self._weighed(layout)
-        rules, weights = self._listed[layout]
-        return dice.weighted(rules, weights) if rules else None
+        rules, sums = self._listed[layout]
+        return dice.cumulated(rules, sums) if rules else None
 
     def _weighed(self, layout: Layout) -> tuple[list[Rule], list[float]]:
         rules = [rule for rule in self.rules if not rule.layouts or layout in rule.layouts]
         totals: dict[str, float] = {}
         for rule in rules:
             totals[rule.family] = totals.get(rule.family, 0.0) + rule.weight
-        return rules, [self._family_weights[r.family] * r.weight / totals[r.family] for r in rules]
+        weights = [self._family_weights[r.family] * r.weight / totals[r.family] for r in rules]
+        return rules, list(accumulate(weights))
 
 
 class Menus:

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from fusewright.compose.plan import Graph, Node
 
 ACTIVATIONS = frozenset(
-    "relu gelu silu mish tanh elu selu celu leakyrelu hardtanh hardswish relu6 prelu sigmoid "
-    "hardsigmoid softplus softsign glu".split()
+    [
+        *("relu", "gelu", "silu", "mish", "tanh", "elu", "selu", "celu", "leakyrelu", "hardtanh"),
+        *("hardswish", "relu6", "prelu", "sigmoid", "hardsigmoid", "softplus", "softsign", "glu"),
+    ]
 )
 """Elementwise operators that a person puts after a norm or a convolution."""
 PRODUCTS = ("torch.mul", "F.glu")

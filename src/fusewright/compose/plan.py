@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from fusewright.operators.catalogue import Applied, Placed, Rule, Value
 from fusewright.operators.catalogue.value import Fact
@@ -42,7 +43,7 @@ class Graph:
     sizes: dict[str, int]
     """Value of each name that the expressions of sizes mention."""
 
-    @property
+    @cached_property
     def ops(self) -> tuple[str, ...]:
         """Operators as a trace of the code shows them."""
         return tuple(op for node in self.nodes for op in node.rule.ops)
@@ -59,12 +60,22 @@ class Graph:
 
     def users(self, reference: int) -> list[int]:
         """Nodes that take the tensor at *reference*, in order."""
-        return [i for i, node in enumerate(self.nodes) if reference in node.operands]
+        return self._users.get(reference, [])
+
+    @cached_property
+    def _users(self) -> dict[int, list[int]]:
+        users: dict[int, list[int]] = {}
+        for index, node in enumerate(self.nodes):
+            for operand in set(node.operands):
+                users.setdefault(operand, []).append(index)
+        return users
 
 
 def without_idle_biases(graph: Graph) -> Graph:
     """Leave out each bias that a later operator cancels: of a convolution before a batch norm."""
     idle = {owner for node in graph.nodes for owner in _cancelled(graph, node)}
+    if not idle:
+        return graph
     nodes = (
         replace(node, bias=node.bias and index not in idle)
         for index, node in enumerate(graph.nodes)

@@ -1,12 +1,13 @@
 """Apply a rule to operands, and refuse what would be invalid or do nothing."""
 
-import math
 from dataclasses import dataclass
+
+import numpy as np
 
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Applied, Dice, Refused, Rule
 from fusewright.operators.catalogue.sample import MOVED, Sample, moments, moved
-from fusewright.operators.catalogue.value import Value
+from fusewright.operators.catalogue.value import Layout, Value
 
 MAX_MAGNITUDE = 1e4
 """Greatest usual element: beyond it float32 leaves little of the tolerance."""
@@ -38,34 +39,37 @@ def apply(rule: Rule, dice: Dice, operands: tuple[Value, ...], place: int) -> Pl
     if _is_blind(applied, operands):
         return Refused("dead")
     samples = tuple(value.sample for value in operands)
-    sample = felt(applied, Noise(place, samples))
-    low, high = _bounds(applied, sample)
-    value = Value(
-        layout=applied.layout or operands[0].layout,
-        shape=applied.shape,
-        sample=sample,
-        low=low,
-        high=high,
-        facts=applied.facts,
-        made_by=(rule.name, rule.family),
-    )
+    with np.errstate(all="ignore"):
+        sample = felt(applied, Noise(place, samples))
+    value = bounded(applied, operands[0].layout, sample, (rule.name, rule.family))
     return _fault(rule, value, operands) or Placed(rule, applied, value)
 
 
 def felt(applied: Applied, noise: Noise) -> Sample:
     """What *applied* makes of the operands in *noise*, within its bounds."""
-    low = -math.inf if applied.low is None else applied.low
-    high = math.inf if applied.high is None else applied.high
-    return tuple(min(max(x, low), high) for x in applied.feel(noise, *noise.now))
+    sample = applied.feel(noise, *noise.now)
+    if applied.low is not None:
+        sample = np.maximum(sample, applied.low)
+    return sample if applied.high is None else np.minimum(sample, applied.high)
 
 
-def _bounds(applied: Applied, sample: Sample) -> tuple[float, float]:
-    """Bounds as the rule gives them, or as far from the mean as no sum of many elements goes."""
-    mean, deviation = moments(sample)
-    reach = REACH * deviation + applied.lone
-    low = mean - reach if applied.low is None else applied.low
-    high = mean + reach if applied.high is None else applied.high
-    return low, high
+def bounded(applied: Applied, layout: Layout, sample: Sample, made_by: tuple[str, str]) -> Value:
+    """Make the value: bounds as the rule gives them, or as far out as no sum of many goes."""
+    low, high = applied.low, applied.high
+    if low is None or high is None:
+        mean, deviation = moments(sample)
+        reach = REACH * float(deviation) + applied.lone
+        low = float(mean) - reach if low is None else low
+        high = float(mean) + reach if high is None else high
+    return Value(
+        layout=applied.layout or layout,
+        shape=applied.shape,
+        sample=sample,
+        low=low,
+        high=high,
+        facts=applied.facts,
+        made_by=made_by,
+    )
 
 
 def _echoes(rule: Rule) -> bool:
@@ -79,13 +83,16 @@ def _is_blind(applied: Applied, operands: tuple[Value, ...]) -> bool:
 
 
 def _fault(rule: Rule, value: Value, operands: tuple[Value, ...]) -> Refused | None:
-    magnitude = max(map(abs, value.sample))
-    if not (magnitude <= MAX_MAGNITUDE and value.peak <= MAX_PEAK):
-        return Refused("range")
-    if moments(value.sample)[1] <= MIN_DEVIATION * magnitude:
-        return Refused("constant")
+    peak = value.peak
+    # Most are well within their bounds, and need no look at each element.
+    if not (peak <= MAX_MAGNITUDE and value.deviation > MIN_DEVIATION * peak):
+        magnitude = float(np.maximum.reduce(abs(value.sample)))
+        if not (magnitude <= MAX_MAGNITUDE and peak <= MAX_PEAK):
+            return Refused("range")
+        if value.deviation <= MIN_DEVIATION * magnitude:
+            return Refused("constant")
     for operand in operands:
         alike = operand.shape == value.shape or (rule.arity > 1 and rule.family == "elementwise")
-        if alike and moved(value.sample, operand.sample) < MOVED:
+        if alike and moved(value.sample, operand.sample, operand.slack) < MOVED:
             return Refused("dead")
     return None

@@ -1,8 +1,10 @@
 """What an operator does to typed values: a rule, and what follows from applying it."""
 
 import math
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 from typing import Literal, TypeVar
 
@@ -105,7 +107,7 @@ class Rule:
     partner: Callable[["Dice", Value], tuple[Layout, Shape]] | None = None
     """Shape of an input that fits as the next operand; None means the first operand's."""
 
-    @property
+    @cached_property
     def ops(self) -> tuple[str, ...]:
         """Operators that a trace of the expression shows."""
         return self.uses or (self.name,)
@@ -131,6 +133,10 @@ class Dice:
     def weighted(self, options: Sequence[T], weights: Sequence[float]) -> T:
         """Choose among *options* by *weights*."""
         return self._random.choices(options, weights)[0]
+
+    def cumulated(self, options: Sequence[T], sums: Sequence[float]) -> T:
+        """Choose as `weighted` does, by the running *sums* of the weights."""
+        return options[bisect(sums, self._random.random() * sums[-1], 0, len(sums) - 1)]
 
     def between(self, low: float, high: float) -> float:
         """Choose between *low* and *high*, alike on a logarithmic scale."""

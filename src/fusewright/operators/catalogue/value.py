@@ -6,9 +6,10 @@ leaves it out and the batch stays free to be sized last; dimensions are numbered
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
-from fusewright.operators.catalogue.sample import Sample
+from fusewright.operators.catalogue.sample import Sample, moments, slack
 from fusewright.operators.catalogue.size import ONE, Size
 
 Layout = Literal["scalars", "rows", "tokens", "signal", "image", "volume", "heads"]
@@ -76,12 +77,33 @@ class Value:
     made_by: tuple[str, str] = ("", "")
     """Name and family of the operator that made it; empty for an input."""
 
+    @cached_property
+    def moments(self) -> tuple[float, float]:
+        """Mean and standard deviation of its elements."""
+        mean, deviation = moments(self.sample)
+        return float(mean), float(deviation)
+
+    @cached_property
+    def slack(self) -> Sample:
+        """How far off its elements grading sees no difference."""
+        return slack(self.sample)
+
+    @property
+    def mean(self) -> float:
+        """Mean of its elements."""
+        return self.moments[0]
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of its elements."""
+        return self.moments[1]
+
     @property
     def peak(self) -> float:
         """Greatest magnitude that it may hold."""
         return max(abs(self.low), abs(self.high))
 
-    @property
+    @cached_property
     def elements(self) -> int:
         """Elements of one item of the batch."""
         return math.prod(map(int, self.shape))
