@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import NamedTuple
 
 from fusewright.operators.catalogue import Applied, Placed, Rule, Value
+from fusewright.operators.catalogue.once import once
 from fusewright.operators.catalogue.value import Fact
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """One placed operator and where its operands come from."""
 
     placed: Placed
@@ -43,7 +43,7 @@ class Graph:
     sizes: dict[str, int]
     """Value of each name that the expressions of sizes mention."""
 
-    @cached_property
+    @once
     def ops(self) -> tuple[str, ...]:
         """Operators as a trace of the code shows them."""
         return tuple(op for node in self.nodes for op in node.rule.ops)
@@ -62,7 +62,7 @@ class Graph:
         """Nodes that take the tensor at *reference*, in order."""
         return self._users.get(reference, [])
 
-    @cached_property
+    @once
     def _users(self) -> dict[int, list[int]]:
         users: dict[int, list[int]] = {}
         for index, node in enumerate(self.nodes):
@@ -77,7 +77,7 @@ def without_idle_biases(graph: Graph) -> Graph:
     if not idle:
         return graph
     nodes = (
-        replace(node, bias=node.bias and index not in idle)
+        node._replace(bias=node.bias and index not in idle)
         for index, node in enumerate(graph.nodes)
     )
     return replace(graph, nodes=tuple(nodes))

@@ -1,6 +1,6 @@
 """Apply a rule to operands, and refuse what would be invalid or do nothing."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ MIN_DEVIATION = 5e-3
 """Least deviation of a value, as a share of its magnitude: less is a constant to a grader."""
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(NamedTuple):
     """An operator at its place in a graph, with the value that it gives."""
 
     rule: Rule
@@ -30,7 +29,8 @@ class Placed:
 
 def apply(rule: Rule, dice: Dice, operands: tuple[Value, ...], place: int) -> Placed | Refused:
     """Apply *rule* as the operator number *place* of a graph."""
-    if any(value.made_by == (rule.name, rule.family) for value in operands) and _echoes(rule):
+    made_by = (rule.name, rule.family)
+    if rule.arity == 1 and operands[0].made_by == made_by and _echoes(rule):
         return Refused("repeat")
     fits = not rule.layouts or operands[0].layout in rule.layouts
     applied = rule.act(dice, *operands) if fits else Refused("shape")
@@ -38,10 +38,10 @@ def apply(rule: Rule, dice: Dice, operands: tuple[Value, ...], place: int) -> Pl
         return applied
     if _is_blind(applied, operands):
         return Refused("dead")
-    samples = tuple(value.sample for value in operands)
+    samples = tuple([value.sample for value in operands])
     with np.errstate(all="ignore"):
         sample = felt(applied, Noise(place, samples))
-    value = bounded(applied, operands[0].layout, sample, (rule.name, rule.family))
+    value = bounded(applied, operands[0].layout, sample, made_by)
     return _fault(rule, value, operands) or Placed(rule, applied, value)
 
 
@@ -74,12 +74,15 @@ def bounded(applied: Applied, layout: Layout, sample: Sample, made_by: tuple[str
 
 def _echoes(rule: Rule) -> bool:
     """Whether nobody would write *rule* twice in a row."""
-    return rule.family not in ("conv", "layout") and rule.arity == 1
+    return rule.family not in ("conv", "layout")
 
 
 def _is_blind(applied: Applied, operands: tuple[Value, ...]) -> bool:
-    blind = [(0, fact) for fact in applied.blind] + list(applied.blind_others)
-    return any(fact.defeats(given) for index, fact in blind for given in operands[index].facts)
+    for fact in applied.blind:
+        for given in operands[0].facts:
+            if fact.defeats(given):
+                return True
+    return any(fact.defeats(g) for index, fact in applied.blind_others for g in operands[index].facts)
 
 
 def _fault(rule: Rule, value: Value, operands: tuple[Value, ...]) -> Refused | None:

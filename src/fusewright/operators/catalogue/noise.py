@@ -1,7 +1,8 @@
 """Where the randomness of a sample comes from: parameters, and sums over many elements."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,7 @@ COLUMNS = 8
 _REDRAWN = 512
 
 
-@dataclass(frozen=True)
-class Noise:
+class Noise(NamedTuple):
     """Normal elements for one operator of a graph.
 
     An operator that sums thousands of elements shows a few normal ones. When the graph is run
@@ -37,7 +37,7 @@ class Noise:
     """Operands of this run, `[127]`, or of many at once, `[runs, 127]`."""
     before: tuple[Sample, ...] | None = None
     """Operands of the run they are compared with; None where this is the first."""
-    redrawn: Mapping[int, int] = field(default_factory=dict)
+    redrawn: Mapping[int, int] = MappingProxyType({})
     """Which run draws a parameter anew, by the index of the parameter."""
     runs: int = 1
     """How many runs there are at once."""

@@ -4,10 +4,10 @@ import math
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from random import Random
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
+from fusewright.operators.catalogue.once import once
 from fusewright.operators.catalogue.sample import Sample
 from fusewright.operators.catalogue.size import Size
 from fusewright.operators.catalogue.value import Fact, Layout, Shape, Value
@@ -25,8 +25,7 @@ class Refused:
     reason: Literal["shape", "domain", "range", "constant", "dead", "repeat"]
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """What eager execution of one operator costs; a person can follow it with a pencil."""
 
     moved: int
@@ -43,8 +42,7 @@ class Cost:
     """Time over that of a plain copy of the same bytes."""
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """What `__init__` makes for an operator: a module, a parameter or a number."""
 
     name: str
@@ -55,8 +53,7 @@ class Member:
     """Statements that follow, `{0}` being the attribute."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Applied:
+class Applied(NamedTuple):
     """An operator with its operands chosen: everything that follows from that."""
 
     call: str
@@ -107,7 +104,7 @@ class Rule:
     partner: Callable[["Dice", Value], tuple[Layout, Shape]] | None = None
     """Shape of an input that fits as the next operand; None means the first operand's."""
 
-    @cached_property
+    @once
     def ops(self) -> tuple[str, ...]:
         """Operators that a trace of the expression shows."""
         return self.uses or (self.name,)
