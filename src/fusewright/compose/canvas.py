@@ -26,6 +26,7 @@ class Canvas:
         self.room = limit
         """Operators that may still be placed."""
         self._elements = elements
+        self._known: dict[int, Value] = {}
 
     @property
     def graph(self) -> Graph:
@@ -36,7 +37,7 @@ class Canvas:
 
     def value(self, reference: int) -> Value:
         """The tensor at *reference*."""
-        return self.nodes[reference].value if reference >= 0 else self.inputs[-1 - reference]
+        return self._known[reference]
 
     def others(self, *references: int) -> list[int]:
         """Every tensor so far but *references*, shuffled."""
@@ -48,18 +49,21 @@ class Canvas:
         if len(self.inputs) >= MAX_INPUTS or layout == "scalars":
             return None
         sample = column(INPUT_COLUMN + len(self.inputs))
-        self.inputs.append(Value(layout, shape, sample, -NORMAL_BOUND, NORMAL_BOUND))
+        value = Value(layout, shape, sample, -NORMAL_BOUND, NORMAL_BOUND)
+        self.inputs.append(value)
+        self._known[-len(self.inputs)] = value
         return -len(self.inputs)
 
     def place(self, rule: Rule, operands: Sequence[int]) -> int | None:
         """Place *rule* on *operands*; None where it does not fit or would do nothing."""
         if len(rule.ops) > self.room or len(operands) != rule.arity:
             return None
-        values = tuple(self.value(operand) for operand in operands)
+        values = tuple([self._known[operand] for operand in operands])
         placed = apply(rule, self.dice, values, len(self.nodes))
         if isinstance(placed, Refused) or placed.value.elements > self._elements:
             return None
-        self.nodes.append(Node(placed, tuple(operands)))
+        self.nodes.append(Node(*placed, tuple(operands)))
+        self._known[len(self.nodes) - 1] = placed.value
         self.room -= len(rule.ops)
         return len(self.nodes) - 1
 

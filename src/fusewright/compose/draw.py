@@ -1,5 +1,7 @@
 """Draw one graph: an input, then moves until it has the operators that were asked for."""
 
+from itertools import accumulate
+
 from fusewright.compose import moves
 from fusewright.compose.canvas import Canvas
 from fusewright.compose.menu import Menus
@@ -16,6 +18,12 @@ MOVE_WEIGHTS: dict[moves.Move, float] = {
     moves.step: 10.0, moves.meet: 1.5, moves.recall: 1.6, moves.fork: 1.6, moves.residual: 2.2,
     moves.gate: 0.5, moves.attend: 0.7,
 }  # fmt: skip
+_MOVES = tuple(MOVE_WEIGHTS)
+_COMPLETE, _HURRIED = (
+    tuple(accumulate(w * boost if move is moves.meet else w for move, w in MOVE_WEIGHTS.items()))
+    for boost in (0.0, 6.0)
+)
+"""Running sums of the weights, once all inputs are there and while some are missing."""
 INPUT_WEIGHTS = (0.52, 0.35, 0.13)
 """How often a graph is meant to have one, two and three inputs."""
 COUNT_WEIGHTS = (12, 20, 26, 24, 18)
@@ -61,9 +69,7 @@ def _goal(dice: Dice, least: int, most: int) -> int:
 
 def _move(dice: Dice, missing: int) -> moves.Move:
     """Choose a move; one that brings an input while some are *missing*, and not otherwise."""
-    options = list(MOVE_WEIGHTS)
-    boost: dict[moves.Move, float] = {moves.meet: 6.0 if missing > 0 else 0.0}
-    return dice.weighted(options, [MOVE_WEIGHTS[move] * boost.get(move, 1.0) for move in options])
+    return dice.cumulated(_MOVES, _HURRIED if missing > 0 else _COMPLETE)
 
 
 def _input(dice: Dice) -> tuple[Layout, Shape]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from fusewright.operators.catalogue import Applied, Placed, Rule, Value
+from fusewright.operators.catalogue import Applied, Rule, Value
 from fusewright.operators.catalogue.once import once
 from fusewright.operators.catalogue.value import Fact
 
@@ -12,26 +12,16 @@ from fusewright.operators.catalogue.value import Fact
 class Node(NamedTuple):
     """One placed operator and where its operands come from."""
 
-    placed: Placed
+    rule: Rule
+    """The rule that was applied."""
+    applied: Applied
+    """What applying it gave."""
+    value: Value
+    """The tensor that it gives."""
     operands: tuple[int, ...]
     """Index of an earlier node, or -1-k for the k-th input."""
     bias: bool = True
     """Whether a module that may have a bias has one."""
-
-    @property
-    def rule(self) -> Rule:
-        """The rule that was applied."""
-        return self.placed.rule
-
-    @property
-    def applied(self) -> Applied:
-        """What applying it gave."""
-        return self.placed.applied
-
-    @property
-    def value(self) -> Value:
-        """The tensor that it gives."""
-        return self.placed.value
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,9 @@ def _is_blind(applied: Applied, operands: tuple[Value, ...]) -> bool:
         for given in operands[0].facts:
             if fact.defeats(given):
                 return True
-    return any(fact.defeats(g) for index, fact in applied.blind_others for g in operands[index].facts)
+    return any(
+        fact.defeats(g) for index, fact in applied.blind_others for g in operands[index].facts
+    )
 
 
 def _fault(rule: Rule, value: Value, operands: tuple[Value, ...]) -> Refused | None:

@@ -1,4 +1,4 @@
-"""A property that is computed once; unlike `functools.cached_property` before 3.12 it takes no lock.
+"""A property that is computed once, without the lock of `functools.cached_property` in 3.11.
 
 Drawing reads a dozen of them a problem for the first time, where the lock would cost most.
 """

@@ -77,16 +77,24 @@ def power(sample: Sample) -> Moment:
     """Mean square of each row."""
     if sample.ndim == 1:
         return sample @ sample / COUNT
-    found: Sample = np.einsum("ij,ij->i", sample, sample)[:, None] / COUNT
-    return found
+    found: Moment = (sample * sample) @ _SHARES
+    return found[:, None]
 
 
 def moments(sample: Sample) -> tuple[Moment, Moment]:
     """Mean and standard deviation of each row."""
+    if sample.ndim == 1:
+        return _row_moments(sample)
     mean = average(sample)
     # Less than this share is what rounding leaves of a constant.
     variance = power(sample) * _ROUNDED - mean * mean
     return mean, np.sqrt(np.maximum(variance, 0.0))
+
+
+def _row_moments(sample: Sample) -> tuple[Moment, Moment]:
+    mean = sample @ _SHARES
+    variance = float(sample @ sample) / COUNT * _ROUNDED - float(mean) ** 2
+    return mean, np.sqrt(max(variance, 0.0))
 
 
 def greatest(sample: Sample) -> Moment:
