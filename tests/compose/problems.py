@@ -21,7 +21,7 @@ MENUS = Menus(CATALOGUE)
 
 def drawn(seed: int, preset: Preset = TINY) -> tuple[Graph, int, str]:
     """A graph, its batch and its text."""
-    found = draw_sized(NAMES, seed, preset, (2, 6))
+    found = draw_sized(NAMES, seed, preset, (2, 8))
     assert found is not None
     graph, batch, dice = found
     return graph, batch, render(graph, batch, dice)

@@ -77,7 +77,7 @@ def test_too_few_operators_are_a_rejection_with_its_numbers(names):
     verdict = GraphComposer(min_operators=4).compose(operators, 7)
     assert isinstance(verdict, Rejection)
     assert (verdict.stage, verdict.reason) == ("compose", "no_draw")
-    assert "4 to 6 operators" in verdict.detail
+    assert "4 to 8 operators" in verdict.detail
 
 
 @pytest.mark.parametrize(("least", "most"), [(2, 2), (3, 4), (6, 8), (1, 1)])

@@ -6,7 +6,7 @@ from fusewright.compose.menu import Menu, Menus
 from fusewright.compose.plan import Graph, Node, without_idle_biases
 from fusewright.operators.catalogue import Dice, Layout, Refused, Rule, Shape, Value, apply
 from fusewright.operators.catalogue.sample import column
-from fusewright.operators.catalogue.value import NORMAL_BOUND
+from fusewright.operators.catalogue.value import NORMAL_BOUND, broadcast
 
 INPUT_COLUMN = 900
 """First column of the samples of inputs, beyond those of operators."""
@@ -83,10 +83,15 @@ class Canvas:
             if rule is None:
                 return None
             pair = [x, y] if self.dice.chance(0.7) else [y, x]
-            made = self.place(rule, [*pair, *self.others(x, y)[: rule.arity - 2]])
+            more = self.others(x, y)[: rule.arity - 2] if rule.arity > 2 else ()  # noqa: PLR2004
+            made = self.place(rule, [*pair, *more])
             if made is not None:
                 return made
         return None
+
+    def fits(self, x: int, y: int) -> bool:
+        """Whether *x* and *y* can be joined element by element."""
+        return broadcast(self.value(x).shape, self.value(y).shape) is not None
 
     def mark(self) -> tuple[int, int]:
         """Where the drawing stands, for `back`."""

@@ -31,7 +31,7 @@ class GraphComposer:
     """Device whose speed the sizes suit: `cuda` is an H200, `cpu` one core."""
     min_operators: int = 2
     """Fewest operators of a problem, views not counted."""
-    max_operators: int = 6
+    max_operators: int = 8
     """Most operators of a problem, views and all."""
     name: str = "graph"
 

@@ -2,15 +2,9 @@
 
 from collections.abc import Callable
 
+from fusewright.compose.menu import is_activation
 from fusewright.compose.plan import Graph, Node
 
-ACTIVATIONS = frozenset(
-    [
-        *("relu", "gelu", "silu", "mish", "tanh", "elu", "selu", "celu", "leakyrelu", "hardtanh"),
-        *("hardswish", "relu6", "prelu", "sigmoid", "hardsigmoid", "softplus", "softsign", "glu"),
-    ]
-)
-"""Elementwise operators that a person puts after a norm or a convolution."""
 PRODUCTS = ("torch.mul", "F.glu")
 """Operators that gate."""
 
@@ -39,12 +33,17 @@ def _residual(graph: Graph) -> bool:
 
 
 def _gated_mlp(graph: Graph) -> bool:
-    """A product of two branches of one tensor, of which one is a projection."""
+    """Two branches of one tensor multiplied, or both halves of one, with a projection in them."""
     return any(
         _last(node) in PRODUCTS
-        and len(node.operands) == 2  # noqa: PLR2004
         and any(_projected(graph, operand) for operand in node.operands)
-        and bool(ancestors(graph, node.operands[0]) & ancestors(graph, node.operands[1]))
+        and (
+            _last(node) == "F.glu"
+            or (
+                len(node.operands) == 2  # noqa: PLR2004
+                and bool(ancestors(graph, node.operands[0]) & ancestors(graph, node.operands[1]))
+            )
+        )
         for node in graph.nodes
     )
 
@@ -71,15 +70,12 @@ def _pairwise(graph: Graph) -> bool:
 
 
 def _scan_gate(graph: Graph) -> bool:
-    """A product of which one factor is scanned."""
+    """A product of something scanned, or a scan of a product."""
+    pairs = [(node, graph.nodes[r]) for node in graph.nodes for r in node.operands if r >= 0]
     return any(
-        _last(node) in PRODUCTS
-        and any(
-            r >= 0 and graph.nodes[r].rule.family == "scan"
-            for operand in node.operands
-            for r in ancestors(graph, operand)
-        )
-        for node in graph.nodes
+        (_last(node) in PRODUCTS and before.rule.family == "scan")
+        or (_last(before) in PRODUCTS and node.rule.family == "scan")
+        for node, before in pairs
     )
 
 
@@ -131,8 +127,7 @@ def _last(node: Node) -> str:
 def _kind(node: Node) -> str:
     if node.rule.family in ("conv", "norm"):
         return node.rule.family
-    plain = _last(node).rpartition(".")[2].replace("_", "").lower()
-    return "act" if plain in ACTIVATIONS else ""
+    return "act" if is_activation(node.rule) else ""
 
 
 def _projected(graph: Graph, reference: int) -> bool:

@@ -56,7 +56,8 @@ def choose_batch(graph: Graph, dice: Dice, preset: Preset) -> int | None:
             low = middle
         else:
             high = middle - 1
-    batch = min(_rounded(low, dice), cap)
+    batch = _rounded(low, dice)
+    batch = batch if batch <= cap else _floored(cap)
     if estimate_s(graph, batch, preset) < preset.floor_s or batch < least_batch(graph):
         return None
     return batch
@@ -66,6 +67,11 @@ def _rounded(batch: int, dice: Dice) -> int:
     power: int = 2 ** round(math.log2(batch))
     if dice.chance(ROUND_SHARE):
         return power
+    return _floored(batch)
+
+
+def _floored(batch: int) -> int:
+    """The next lower size that a person would write: three binary digits, and zeros."""
     step: int = max(1, 2 ** int(math.log2(batch) - 3))
     return max(LEAST_BATCH, batch // step * step)
 

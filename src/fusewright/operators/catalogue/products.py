@@ -223,7 +223,7 @@ def _cost(x: Value, shape: Shape, n: int, params: int = 0, other: int = 0) -> Co
 
 _CROSS = "{1}.transpose(-2, -1)"
 PRODUCTS: tuple[Rule, ...] = (
-    Rule("nn.Linear", "matmul", _linear, weight=2.0, layouts=LAST, noun="hidden", verb="project"),
+    Rule("nn.Linear", "matmul", _linear, weight=1.6, layouts=LAST, noun="hidden", verb="project"),
     _weighted("F.linear", "F.linear({0}, {m0})", transposed=True),
     _weighted("torch.matmul", "{0} @ {m0}"),
     _weighted("torch.einsum", "torch.einsum('btd,df->btf', {0}, {m0})", ("tokens",)),
@@ -234,10 +234,10 @@ PRODUCTS: tuple[Rule, ...] = (
             uses=("torch.transpose", "torch.bmm")),
     product("torch.bmm", Product(f"torch.bmm({{0}}, {_CROSS}) * {{m0}}", transposed=True,
                                  scaled=True, rank=3),
-            uses=("torch.transpose", "torch.bmm", "torch.mul"), weight=1.5),
+            uses=("torch.transpose", "torch.bmm", "torch.mul"), weight=0.3),
     product("torch.matmul", Product("{0} @ {1}")),
     product("torch.matmul", Product(f"{{0}} @ {_CROSS} * {{m0}}", transposed=True, scaled=True),
-            uses=("torch.transpose", "torch.matmul", "torch.mul"), weight=1.5),
+            uses=("torch.transpose", "torch.matmul", "torch.mul"), weight=0.3),
     product("torch.einsum", Product("torch.einsum('bts,bsd->btd', {0}, {1})", rank=3)),
     product("torch.einsum", Product("torch.einsum('btd,bsd->bts', {0}, {1})", transposed=True,
                                     rank=3)),

@@ -1,8 +1,9 @@
 """What an operator does to typed values: a rule, and what follows from applying it."""
 
+import contextlib
 import math
 from bisect import bisect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal, NamedTuple, TypeVar
@@ -116,6 +117,7 @@ class Dice:
     def __init__(self, random: Random, sizes: Mapping[str, Sequence[int]]) -> None:
         self._random = random
         self._sizes = sizes
+        self._pinned: Size | None = None
         self.named: dict[str, int] = {}
         """Value of every size that was drawn, by its name."""
 
@@ -155,8 +157,19 @@ class Dice:
         self.named[name] = value
         return Size(value, name)
 
+    @contextlib.contextmanager
+    def pinned(self, features: Size) -> Iterator[None]:
+        """Let every choice of *features* in the block be this one."""
+        self._pinned = features
+        try:
+            yield
+        finally:
+            self._pinned = None
+
     def features(self, value: Value) -> Size:
         """Choose a number of features for what follows *value*."""
+        if self._pinned is not None:
+            return self._pinned
         role = {"rows": "features", "tokens": "dims", "heads": "head_dims"}
         like = value.feature if value.feature > 1 else None
         return self.size(role.get(value.layout, "channels"), like)

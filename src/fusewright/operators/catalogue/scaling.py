@@ -171,19 +171,19 @@ def _glu(_: Dice, x: Value) -> Applied | Refused:
 
 
 SCALINGS: tuple[Rule, ...] = (
-    Rule("torch.mul", "elementwise", _multiply_number, verb="scale", weight=0.4),
+    Rule("torch.mul", "elementwise", _multiply_number, verb="scale", weight=0.08),
     Rule("torch.add", "elementwise", _add_number, verb="shift", weight=0.3),
     Rule("torch.sub", "elementwise", _subtract_from_one, verb="subtract from one", weight=0.3),
     Rule("torch.add", "elementwise", _bias, weight=0.8, layouts=DIMENSIONED,
          verb="add a bias"),
-    Rule("torch.mul", "elementwise", _scale, weight=0.8, layouts=DIMENSIONED,
+    Rule("torch.mul", "elementwise", _scale, weight=0.3, layouts=DIMENSIONED,
          verb="scale each feature"),
     Rule("torch.log", "elementwise", _guarded("torch.log", 0.1, np.log), verb="take the log",
-         uses=("torch.add", "torch.log"), weight=5.0),
+         uses=("torch.add", "torch.log"), weight=3.5),
     Rule("torch.rsqrt", "elementwise", _guarded("torch.rsqrt", 0.5, _reciprocal_root),
-         verb="take the inverse root", uses=("torch.add", "torch.rsqrt"), weight=5.0),
+         verb="take the inverse root", uses=("torch.add", "torch.rsqrt"), weight=3.5),
     Rule("torch.reciprocal", "elementwise", _guarded("torch.reciprocal", 1.0, _reciprocal),
-         verb="take the reciprocal", uses=("torch.add", "torch.reciprocal"), weight=4.0),
+         verb="take the reciprocal", uses=("torch.add", "torch.reciprocal"), weight=3.0),
     # PReLU takes dimension 1 for its channels, whatever a layout means by it.
     Rule("nn.PReLU", "elementwise", _prelu, layouts=("rows", *PLACES),
          verb="rectify with a learned slope"),
