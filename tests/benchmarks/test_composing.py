@@ -88,5 +88,5 @@ def test_one_small_run_is_written_down(tmp_path, monkeypatch, capsys):
     assert composing.main() == 0
     written = json.loads((tmp_path / "composing-cpu.json").read_text())
     assert written["drawn"]["n"] == 8
-    assert asked == [(8, "basic"), (4, "all")]
+    assert asked == [(8, "basic"), (4, "ablation")]
     assert "operators a problem" in capsys.readouterr().out

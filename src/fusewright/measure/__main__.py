@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--device", choices=("cpu", "cuda"), default="cuda")
     add("--devices", type=int, default=1, metavar="N", help="use the first N devices")
     add("--workers", type=int, default=max(1, (os.cpu_count() or 1) - 2), help="for each device")
-    add("--checks", choices=("all", "basic", "none"), default="all")
+    add("--checks", choices=("all", "ablation", "basic", "none"), default="all")
     add("--last", choices=("eager", "timing"), default="timing", help="phase that ends it")
     add("--window", type=_window, metavar="LO,HI", help="eager ms worth compiling for")
     add("--budget-ms", type=float, default=Plan.budget_ms, help="timed for this long each")

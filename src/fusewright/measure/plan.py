@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Checks = Literal["all", "basic", "none"]
+Checks = Literal["all", "ablation", "basic", "none"]
 Last = Literal["eager", "timing"]
 
 
@@ -25,7 +25,8 @@ class Plan:
     """Share of the device's memory that one worker may hold while others are at work. Whoever has
     no lease holds little, so that the shares of all may exceed the whole."""
     checks: Checks = "all"
-    """`all`; `basic` for finite, deterministic and compiled as eager; `none` to time alone."""
+    """`all`; `ablation` for all and dead operators too; `basic` for finite, deterministic and
+    compiled as eager; `none` to time alone."""
     last: Last = "timing"
     """Phase after which a candidate is done: `eager` compiles and times nothing."""
     window_ms: tuple[float, float] | None = None

@@ -55,7 +55,7 @@ def _flatten(traced: fx.GraphModule) -> Graph:
             producers[node] = -placeholders
         elif node.op in ("call_function", "call_method", "call_module"):
             inputs = [producers[n] for n in node.all_input_nodes if n in producers]
-            name = _name(traced, node)
+            name = name_of(traced, node)
             if name.rpartition(".")[2] not in GLUE:
                 graph.append((name, inputs))
                 producers[node] = len(graph) - 1
@@ -64,7 +64,10 @@ def _flatten(traced: fx.GraphModule) -> Graph:
     return graph
 
 
-def _name(traced: fx.GraphModule, node: fx.Node) -> str:
+def name_of(traced: fx.GraphModule, node: fx.Node) -> str:
+    """Catalogue name of what *node* calls; empty where it calls nothing."""
+    if not node.op.startswith("call_"):
+        return ""
     if node.op == "call_module":
         return f"nn.{type(traced.get_submodule(cast('str', node.target))).__name__}"
     if node.op == "call_method":

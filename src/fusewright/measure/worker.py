@@ -19,10 +19,11 @@ from typing import Any
 import torch
 
 from fusewright.measure import sandbox
+from fusewright.measure.ablation import dead
 from fusewright.measure.bench import Bench, Message
 from fusewright.measure.canary import sing
 from fusewright.measure.candidate import Candidate, build, describe, outputs_of
-from fusewright.measure.checks import Fault, Finding
+from fusewright.measure.checks import Fault, Finding, raise_if
 from fusewright.measure.compiling import compile_model
 from fusewright.measure.device import open_device
 from fusewright.measure.examine import compare, examine_eager, look, require_window
@@ -191,7 +192,9 @@ def run_eagerly(candidate: Candidate, bench: Bench) -> tuple[list[torch.Tensor],
         require_window(seen.coarse_ms, bench.plan.window_ms)
     if bench.plan.checks != "none":
         bench.watch.enter("checks")
-        examine_eager(candidate, seen, thorough=bench.plan.checks == "all")
+        examine_eager(candidate, seen, thorough=bench.plan.checks != "basic")
+        if bench.plan.checks == "ablation":
+            raise_if(dead(candidate))
     return seen.outputs, seen.peak_bytes
 
 
