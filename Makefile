@@ -42,7 +42,7 @@ check: install
 
 bench: install
 	$(BIN)/python benchmarks/composing.py --n $(DRAWN) --device $(DEVICE)
-	$(BIN)/fusewright compose --run $(BENCH_RUN) --composer graph --n $(N) \
+	$(BIN)/fusewright compose --run $(BENCH_RUN) --composer graph --n $(N) --no-check \
 	  --set "compose.composers=[{name: graph, settings: {device: $(DEVICE)}}]"
 	$(BIN)/python benchmarks/problems.py $(BENCH_RUN) runs/bench/$(DEVICE).jsonl $(N)
 	$(BIN)/python benchmarks/measuring.py --problems runs/bench/$(DEVICE).jsonl \

@@ -1,12 +1,13 @@
 """What a plug-in implements: a name and one method.
 
 A frozen dataclass satisfies each of these without inheriting from anything; its fields are its
-settings. Two extras are optional: `Remembering`, for a filter with a memory (duplicates), and
-`Remeasuring`, for a meter that can say how well its timings come again.
+settings. Three extras are optional: `Remembering`, for a filter with a memory (duplicates),
+`Remeasuring`, for a meter that can say how well its timings come again, and `Inspectable`, for a
+composer that can say what it draws.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fusewright.records import Measurement, Operator, Problem, Rejection
 
@@ -36,6 +37,19 @@ class Composer(Named, Protocol):
 
     def compose(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
         """Write the one problem that *operators* and *seed* determine."""
+        ...
+
+
+@runtime_checkable
+class Inspectable(Protocol):
+    """A composer whose problems can be tried out at tiny sizes, and described together."""
+
+    def tiny(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
+        """Write what *seed* determines at sizes of which a processor runs many a second."""
+        ...
+
+    def describe(self, operators: Sequence[Operator], seeds: Sequence[int]) -> dict[str, Any]:
+        """Tell `skeleton_share`, `duplicate_share` and `uses` (operator -> share) of *seeds*."""
         ...
 
 

@@ -4,14 +4,15 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from fusewright.compose.draw import draw
 from fusewright.compose.menu import Menus
 from fusewright.compose.plan import Graph
-from fusewright.compose.preset import PRESETS, Preset
+from fusewright.compose.preset import PRESETS, TINY, Preset
 from fusewright.compose.render import render
 from fusewright.compose.size import choose_batch
+from fusewright.compose.summary import Drawn, summarize
 from fusewright.operators.catalogue import CATALOGUE, VIEWS, Dice
 from fusewright.records import Draw, Operator, Problem, Rejection
 
@@ -46,21 +47,37 @@ class GraphComposer:
 
     def compose(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
         """Write the problem that *seed* determines from the catalogue's part of *operators*."""
-        names = frozenset(
-            name for operator in operators for name in (operator.name, *operator.aliases)
-        )
-        drawn = draw_sized(
-            names, seed, PRESETS[self.device], (self.min_operators, self.max_operators)
-        )
+        return self._write(names_of(operators), seed, PRESETS[self.device])
+
+    def tiny(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
+        """Write what *seed* determines at sizes of which a processor runs many a second."""
+        return self._write(names_of(operators), seed, TINY)
+
+    def describe(self, operators: Sequence[Operator], seeds: Sequence[int]) -> dict[str, Any]:
+        """Describe what those of *seeds* give that give a problem; empty where none does."""
+        names, preset = names_of(operators), PRESETS[self.device]
+        drawn = [draw_sized(names, seed, preset, self._counts) for seed in seeds]
+        found = [Drawn(*one[:2], render(*one)) for one in drawn if one is not None]
+        return summarize(found) if found else {}
+
+    @property
+    def _counts(self) -> tuple[int, int]:
+        return self.min_operators, self.max_operators
+
+    def _write(self, names: frozenset[str], seed: int, preset: Preset) -> Problem | Rejection:
+        drawn = draw_sized(names, seed, preset, self._counts)
         if drawn is None:
             return Rejection.of(
                 Draw(composer=self.name, seed=seed), "compose", "no_draw",
                 f"no graph of {self.min_operators} to {self.max_operators} operators could be "
                 f"drawn from the {len(_menus(names).rules)} rules that the mined operators allow",
             )  # fmt: skip
-        graph, batch, dice = drawn
-        code = render(graph, batch, dice)
-        return Problem(code=code, ops=graph.ops, composer=self.name, seed=seed)
+        return Problem(code=render(*drawn), ops=drawn[0].ops, composer=self.name, seed=seed)
+
+
+def names_of(operators: Sequence[Operator]) -> frozenset[str]:
+    """Names and aliases of *operators*."""
+    return frozenset(name for operator in operators for name in (operator.name, *operator.aliases))
 
 
 def draw_sized(
