@@ -93,6 +93,7 @@ def test_the_number_of_operators_is_within_the_settings(least, most):
     ("settings", "message"),
     [
         ({"device": "tpu"}, r"device 'tpu' is unknown \(valid: cuda, cpu\)"),
+        ({"dtype": "int8"}, r"dtype 'int8' is unknown \(valid: float32, bfloat16, float16\)"),
         ({"min_operators": 5, "max_operators": 4}, "min_operators 5 and max_operators 4"),
         ({"min_operators": 0}, "expected 1 <= min_operators <= max_operators"),
     ],

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fusewright.compose.menu import Menu, Menus
 from fusewright.compose.plan import Graph, Node, without_idle_biases
 from fusewright.operators.catalogue import Dice, Layout, Refused, Rule, Shape, Value, apply
+from fusewright.operators.catalogue.lane import FLOAT32, Lane
 from fusewright.operators.catalogue.sample import column
 from fusewright.operators.catalogue.value import NORMAL_BOUND, broadcast
 
@@ -18,7 +19,9 @@ TRIES = 10
 class Canvas:
     """Inputs and nodes so far, with at most *limit* operators and *elements* in a tensor."""
 
-    def __init__(self, dice: Dice, menus: Menus, limit: int, elements: int) -> None:
+    def __init__(
+        self, dice: Dice, menus: Menus, limit: int, elements: int, lane: Lane = FLOAT32
+    ) -> None:
         self.dice = dice
         self.menus = menus
         self.inputs: list[Value] = []
@@ -26,6 +29,7 @@ class Canvas:
         self.room = limit
         """Operators that may still be placed."""
         self._elements = elements
+        self._lane = lane
         self._known: dict[int, Value] = {}
 
     @property
@@ -59,7 +63,7 @@ class Canvas:
         if len(rule.ops) > self.room or len(operands) != rule.arity:
             return None
         values = tuple([self._known[operand] for operand in operands])
-        placed = apply(rule, self.dice, values, len(self.nodes))
+        placed = apply(rule, self.dice, values, len(self.nodes), self._lane)
         if isinstance(placed, Refused) or placed.value.elements > self._elements:
             return None
         self.nodes.append(Node(*placed, tuple(operands)))

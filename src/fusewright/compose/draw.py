@@ -10,6 +10,7 @@ from fusewright.compose.preset import Preset
 from fusewright.compose.probe import is_weak
 from fusewright.compose.size import LEAST_BATCH
 from fusewright.operators.catalogue import VIEWS, Dice, Layout, Shape
+from fusewright.operators.catalogue.lane import Lane
 
 LAYOUT_WEIGHTS: dict[Layout, float] = {
     "rows": 2.0, "tokens": 3.0, "image": 3.0, "signal": 1.6, "volume": 1.4, "heads": 0.7,
@@ -39,7 +40,7 @@ TRIES = 24
 def draw(menus: Menus, dice: Dice, preset: Preset, counts: tuple[int, int]) -> Graph | None:
     """Draw a graph of *counts* operators, fewest and most; None where the draw came to nothing."""
     goal = _goal(dice, *counts)
-    canvas = Canvas(dice, menus, goal, preset.tensor_elements // LEAST_BATCH)
+    canvas = Canvas(dice, menus, goal, preset.tensor_elements // LEAST_BATCH, preset.lane)
     x: int | None = canvas.add_input(*_input(dice))
     wanted = dice.weighted((1, 2, 3), INPUT_WEIGHTS)
     kept_free = TAIL if dice.chance(TAILED) else 0
@@ -49,7 +50,7 @@ def draw(menus: Menus, dice: Dice, preset: Preset, counts: tuple[int, int]) -> G
         x = _moved(canvas, x, _move(dice, missing=wanted - len(canvas.inputs)))
     if kept_free and x is not None and canvas.value(x).layout != "scalars":
         _moved(canvas, x, patterns.tail)
-    return _accepted(canvas, dice, counts[0])
+    return _accepted(canvas, dice, counts[0], preset.lane)
 
 
 def _moved(canvas: Canvas, x: int, move: moves.Move) -> int:
@@ -62,14 +63,14 @@ def _moved(canvas: Canvas, x: int, move: moves.Move) -> int:
     return made
 
 
-def _accepted(canvas: Canvas, dice: Dice, least: int) -> Graph | None:
+def _accepted(canvas: Canvas, dice: Dice, least: int, lane: Lane) -> Graph | None:
     graph = canvas.graph
     if sum(op not in VIEWS for op in graph.ops) < max(least, 1):
         return None
     flat = all(node.rule.family == "elementwise" for node in graph.nodes)
     if flat and canvas.menus.anchored and dice.chance(ANCHORED):
         return None
-    return None if is_weak(graph) else graph
+    return None if is_weak(graph, lane) else graph
 
 
 def _goal(dice: Dice, least: int, most: int) -> int:

@@ -14,6 +14,7 @@ from fusewright.compose.render import render
 from fusewright.compose.size import choose_batch
 from fusewright.compose.summary import Drawn, summarize
 from fusewright.operators.catalogue import CATALOGUE, VIEWS, Dice
+from fusewright.operators.catalogue.lane import LANES, Dtype
 from fusewright.records import Draw, Operator, Problem, Rejection
 
 ATTEMPTS = 200
@@ -30,6 +31,8 @@ class GraphComposer:
 
     device: Literal["cuda", "cpu"] = "cuda"
     """Device whose speed the sizes suit: `cuda` is an H200, `cpu` one core."""
+    dtype: Dtype = "float32"
+    """Data type of inputs and parameters: `float32`, `bfloat16` or `float16`."""
     min_operators: int = 2
     """Fewest operators of a problem, views not counted."""
     max_operators: int = 8
@@ -39,6 +42,8 @@ class GraphComposer:
     def __post_init__(self) -> None:
         if self.device not in PRESETS:
             raise ValueError(f"device '{self.device}' is unknown (valid: {', '.join(PRESETS)})")
+        if self.dtype not in LANES:
+            raise ValueError(f"dtype '{self.dtype}' is unknown (valid: {', '.join(LANES)})")
         if not 1 <= self.min_operators <= self.max_operators:
             raise ValueError(
                 f"min_operators {self.min_operators} and max_operators {self.max_operators}: "
@@ -55,9 +60,9 @@ class GraphComposer:
 
     def describe(self, operators: Sequence[Operator], seeds: Sequence[int]) -> dict[str, Any]:
         """Describe what those of *seeds* give that give a problem; empty where none does."""
-        names, preset = names_of(operators), PRESETS[self.device]
+        names, preset = names_of(operators), PRESETS[self.device].in_lane(LANES[self.dtype])
         drawn = [draw_sized(names, seed, preset, self._counts) for seed in seeds]
-        found = [Drawn(*one[:2], render(*one)) for one in drawn if one is not None]
+        found = [Drawn(*one[:2], render(*one, self.dtype)) for one in drawn if one is not None]
         return summarize(found) if found else {}
 
     @property
@@ -65,14 +70,16 @@ class GraphComposer:
         return self.min_operators, self.max_operators
 
     def _write(self, names: frozenset[str], seed: int, preset: Preset) -> Problem | Rejection:
-        drawn = draw_sized(names, seed, preset, self._counts)
+        drawn = draw_sized(names, seed, preset.in_lane(LANES[self.dtype]), self._counts)
         if drawn is None:
             return Rejection.of(
                 Draw(composer=self.name, seed=seed), "compose", "no_draw",
                 f"no graph of {self.min_operators} to {self.max_operators} operators could be "
                 f"drawn from the {len(_menus(names).rules)} rules that the mined operators allow",
             )  # fmt: skip
-        return Problem(code=render(*drawn), ops=drawn[0].ops, composer=self.name, seed=seed)
+        return Problem(
+            code=render(*drawn, self.dtype), ops=drawn[0].ops, composer=self.name, seed=seed
+        )
 
 
 def names_of(operators: Sequence[Operator]) -> frozenset[str]:
@@ -98,7 +105,7 @@ def draws(
     names: frozenset[str], seed: int, preset: Preset, counts: tuple[int, int]
 ) -> Iterator[tuple[Graph, Dice]]:
     """Yield the graphs that *seed* determines, until there were too many attempts."""
-    menus = _menus(names)
+    menus = _menus(names - preset.lane.lacks if preset.lane.lacks else names)
     for attempt in range(ATTEMPTS if menus.rules else 0):
         dice = Dice(random.Random(f"{seed}/{attempt}"), preset.sizes)  # noqa: S311 -- no secret
         graph = draw(menus, dice, preset, counts)

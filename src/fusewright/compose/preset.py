@@ -1,7 +1,9 @@
 """What a device reaches, and which sizes suit it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from fusewright.operators.catalogue.lane import FLOAT32, Lane
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,16 @@ class Preset:
     """Most elements of any tensor."""
     sizes: Mapping[str, tuple[int, ...]]
     """Sizes to draw from, by role."""
+    lane: Lane = FLOAT32
+    """Data type of inputs and parameters."""
+    half_speed: float = 1.0
+    """How much faster products are in half the bytes."""
+
+    def in_lane(self, lane: Lane) -> "Preset":
+        """The same device, for problems that compute in *lane*."""
+        faster = self.half_speed if lane.item_bytes < FLOAT32.item_bytes else 1.0
+        flops_per_s = {unit: faster * flops for unit, flops in self.flops_per_s.items()}
+        return replace(self, lane=lane, flops_per_s=flops_per_s)
 
 
 PRESETS: dict[str, Preset] = {
@@ -31,6 +43,7 @@ PRESETS: dict[str, Preset] = {
         bytes_per_s=3.4e12,
         flops_per_s={"matmul": 250e12, "conv": 200e12, "attention": 60e12},
         launch_s=5e-6,
+        half_speed=2.0,
         window_s=(1.5e-3, 30e-3),
         floor_s=1.3e-3,
         input_elements=2**28,

@@ -11,6 +11,7 @@ import numpy as np
 
 from fusewright.compose.plan import Graph, Node
 from fusewright.operators.catalogue.apply import felt
+from fusewright.operators.catalogue.lane import FLOAT32, Lane
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.sample import COUNT, MOVED, Sample, rolled, rows_moved
 
@@ -26,14 +27,15 @@ class Change(NamedTuple):
     parameter: int = 0
 
 
-def is_weak(graph: Graph) -> bool:
+def is_weak(graph: Graph, lane: Lane = FLOAT32) -> bool:
     """Whether some operator, input or parameter leaves the output as it is, or nothing moves it."""
     output = graph.nodes[-1].value
-    if np.count_nonzero(abs(output.sample - output.mean) > output.slack) < VARIED * COUNT:
+    allowed = lane.leniency * output.slack
+    if np.count_nonzero(abs(output.sample - output.mean) > allowed) < VARIED * COUNT:
         return True
     with np.errstate(all="ignore"):
         rows = _rerun(graph)
-    return bool((rows_moved(rows, output.sample, output.slack) < MOVED).any())
+    return bool((rows_moved(rows, output.sample, allowed) < MOVED).any())
 
 
 def _changes(graph: Graph, reference: int) -> list[Change]:

@@ -10,8 +10,8 @@ import math
 from fusewright.compose.plan import Graph
 from fusewright.compose.preset import Preset
 from fusewright.operators.catalogue import Cost, Dice
+from fusewright.operators.catalogue.lane import FLOAT32, Lane
 
-FLOAT_BYTES = 4
 ROUND_SHARE = 0.62
 """Share of batches that are powers of two."""
 LEAST_BATCH = 2
@@ -26,15 +26,15 @@ def estimate_s(graph: Graph, batch: int, preset: Preset) -> float:
 
 def _node_s(cost: Cost, batch: int, preset: Preset) -> float:
     moved = cost.moved * batch + cost.params
-    memory_s = FLOAT_BYTES * moved * cost.slowness / preset.bytes_per_s
+    memory_s = preset.lane.item_bytes * moved * cost.slowness / preset.bytes_per_s
     compute_s = cost.flops * batch / preset.flops_per_s[cost.unit]
     return max(memory_s, compute_s) + cost.kernels * preset.launch_s
 
 
-def traffic_bytes(graph: Graph, batch: int) -> int:
+def traffic_bytes(graph: Graph, batch: int, lane: Lane = FLOAT32) -> int:
     """Bytes that the kernels of one eager call read and write."""
     costs = (node.applied.cost for node in graph.nodes)
-    return sum(FLOAT_BYTES * (cost.moved * batch + cost.params) for cost in costs)
+    return sum(lane.item_bytes * (cost.moved * batch + cost.params) for cost in costs)
 
 
 def largest_batch(graph: Graph, preset: Preset) -> int:

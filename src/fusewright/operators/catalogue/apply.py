@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fusewright.operators.catalogue.lane import FLOAT32, Lane
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Applied, Dice, Refused, Rule
 from fusewright.operators.catalogue.sample import MOVED, Sample, moments, moved
@@ -11,8 +12,6 @@ from fusewright.operators.catalogue.value import Layout, Value
 
 MAX_MAGNITUDE = 1e4
 """Greatest usual element: beyond it float32 leaves little of the tolerance."""
-MAX_PEAK = 1e12
-"""Greatest element at all: sums of its square still fit float32."""
 REACH = 12.0
 """Deviations from the mean that no element of a sum over many goes beyond."""
 MIN_DEVIATION = 5e-3
@@ -27,8 +26,10 @@ class Placed(NamedTuple):
     value: Value
 
 
-def apply(rule: Rule, dice: Dice, operands: tuple[Value, ...], place: int) -> Placed | Refused:
-    """Apply *rule* as the operator number *place* of a graph."""
+def apply(
+    rule: Rule, dice: Dice, operands: tuple[Value, ...], place: int, lane: Lane = FLOAT32
+) -> Placed | Refused:
+    """Apply *rule* as the operator number *place* of a graph that computes in *lane*."""
     made_by = (rule.name, rule.family)
     if rule.arity == 1 and operands[0].made_by == made_by and _echoes(rule):
         return Refused("repeat")
@@ -42,7 +43,7 @@ def apply(rule: Rule, dice: Dice, operands: tuple[Value, ...], place: int) -> Pl
     with np.errstate(all="ignore"):
         sample = felt(applied, Noise(place, samples))
     value = bounded(applied, operands[0].layout, sample, made_by)
-    return _fault(rule, value, operands) or Placed(rule, applied, value)
+    return _fault(rule, value, operands, lane) or Placed(rule, applied, value)
 
 
 def felt(applied: Applied, noise: Noise) -> Sample:
@@ -87,17 +88,18 @@ def _is_blind(applied: Applied, operands: tuple[Value, ...]) -> bool:
     )
 
 
-def _fault(rule: Rule, value: Value, operands: tuple[Value, ...]) -> Refused | None:
+def _fault(rule: Rule, value: Value, operands: tuple[Value, ...], lane: Lane) -> Refused | None:
+    least = MIN_DEVIATION * lane.leniency
     peak = value.peak
     # Most are well within their bounds, and need no look at each element.
-    if not (peak <= MAX_MAGNITUDE and value.deviation > MIN_DEVIATION * peak):
+    if not (peak <= MAX_MAGNITUDE and value.deviation > least * peak):
         magnitude = float(np.maximum.reduce(abs(value.sample)))
-        if not (magnitude <= MAX_MAGNITUDE and peak <= MAX_PEAK):
+        if not (magnitude <= MAX_MAGNITUDE and peak <= lane.peak):
             return Refused("range")
-        if value.deviation <= MIN_DEVIATION * magnitude:
+        if value.deviation <= least * magnitude:
             return Refused("constant")
     for operand in operands:
         alike = operand.shape == value.shape or (rule.arity > 1 and rule.family == "elementwise")
-        if alike and moved(value.sample, operand.sample, operand.slack) < MOVED:
+        if alike and (moved(value.sample, operand.sample, lane.leniency * operand.slack) < MOVED):
             return Refused("dead")
     return None
