@@ -72,7 +72,7 @@ def _rerun(graph: Graph) -> Sample:
     for reference, mine in changes.items():
         base, end = graph.value(reference).sample, first + len(mine)
         made = np.empty((count, COUNT))
-        made[:] = base
+        made[:first] = made[end:] = base
         redrawn = {c.parameter: first + k for k, c in enumerate(mine) if c.sample is None}
         given = first + len(redrawn)
         touched[reference] = (1 << end) - (1 << first)

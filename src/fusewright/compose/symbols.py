@@ -61,7 +61,8 @@ class Symbols:
         """Lines that define *used*, and before each whatever it is made of."""
         needed: list[str] = []
         for name in used:
-            needed += [*self.used([self.values[name]]), name]
+            value = self.values[name]
+            needed += [name] if value.isdigit() else [*self.used([value]), name]
         return [f"{name} = {self.values[name]}" for name in dict.fromkeys(needed)]
 
     def _define(self, expression: str) -> str:

@@ -32,7 +32,7 @@ class Join:
     at: Callable[..., Sample]
     bounds: Callable[..., Bounds]
     adds: bool = False
-    """Whether it adds its second operand to its first, or subtracts it."""
+    """Whether it adds a share of its second operand to its first, or subtracts it."""
     scales: Literal["no", "signed", "positive"] = "no"
     """Whether it multiplies its first operand by something made of its second, and of what sign."""
     positive: tuple[int, ...] = ()
@@ -153,7 +153,8 @@ JOINS: tuple[Rule, ...] = (
     join("torch.minimum", "torch.minimum({0}, {1})", Join(np.minimum, bounds.lesser, chooses=True),
          verb="take the lesser of it and {1}"),
     join("torch.lerp", "torch.lerp({0}, {1}, 0.3)",
-         Join(lambda x, y: 0.7 * x + 0.3 * y, bounds.between), verb="interpolate towards {1}"),
+         Join(lambda x, y: 0.7 * x + 0.3 * y, bounds.between, adds=True),
+         verb="interpolate towards {1}"),
     join("torch.hypot", "torch.hypot({0}, {1})", Join(np.hypot, bounds.hypotenuse),
          verb="take the hypotenuse with {1}", weight=0.5),
     join("torch.logaddexp", "torch.logaddexp({0}, {1})", Join(_logaddexp, bounds.logarithmic_sum),

@@ -73,8 +73,20 @@ def _flatten_places(_: Dice, x: Value) -> Applied | Refused:
         (x.feature, length),
         passes=0,
         layout="signal",
-        facts=mapped_facts(x.facts, {0: 0, 1: 1}),
+        facts=_unrolled(x),
     )
+
+
+def _unrolled(x: Value) -> tuple[Fact, ...]:
+    """Facts along all positions become ones along the one dimension that they are now."""
+    places = set(range(2, x.rank))
+    along = {0: 0, 1: 1, **dict.fromkeys(places, 2)}
+    whole = (fact for fact in x.facts if places <= set(fact.dims))
+    unrolled = tuple(
+        Fact(fact.kind, tuple(dict.fromkeys(along[dim] for dim in fact.dims))) for fact in whole
+    )
+    others_of = tuple(fact for fact in x.facts if not places <= set(fact.dims))
+    return unrolled + mapped_facts(others_of, {0: 0, 1: 1})
 
 
 def _flatten(_: Dice, x: Value) -> Applied | Refused:
