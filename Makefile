@@ -4,14 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 CONFIG ?= configs/quickstart.yaml
 
-# What `make bench` measures: N problems, SAMPLE of them again; KERNELBENCH=dir adds its level 2.
+# What `make bench` measures: the composer on DRAWN seeds; N problems, SAMPLE of them again; KERNELBENCH=dir adds its level 2.
 DEVICE ?= $(if $(shell command -v nvidia-smi 2>/dev/null),cuda,cpu)
 ifeq ($(DEVICE),cuda)
 N ?= 1100
 SAMPLE ?= 200
+DRAWN ?= 20000
 else
 N ?= 12
 SAMPLE ?= 6
+DRAWN ?= 2000
 BENCH := --workers 2 --sequential 6
 endif
 BENCH_RUN := runs/bench/$(DEVICE)
@@ -39,7 +41,8 @@ check: install
 	$(BIN)/lint-imports
 
 bench: install
-	$(BIN)/fusewright compose --run $(BENCH_RUN) --composer graph --n $(N) \
+	$(BIN)/python benchmarks/composing.py --n $(DRAWN) --device $(DEVICE)
+	$(BIN)/fusewright compose --run $(BENCH_RUN) --composer graph --n $(N) --no-check \
 	  --set "compose.composers=[{name: graph, settings: {device: $(DEVICE)}}]"
 	$(BIN)/python benchmarks/problems.py $(BENCH_RUN) runs/bench/$(DEVICE).jsonl $(N)
 	$(BIN)/python benchmarks/measuring.py --problems runs/bench/$(DEVICE).jsonl \

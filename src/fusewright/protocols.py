@@ -1,9 +1,9 @@
 """What a plug-in implements: a name and one method.
 
 A frozen dataclass satisfies each of these without inheriting from anything; its fields are its
-settings. Three extras are optional: `Remembering`, for a filter with a memory (duplicates),
-`Remeasuring`, for a meter that can say how well its timings come again, and `Ruled`, for a composer
-that draws by the typed rules of plug-ins.
+settings. Four extras are optional: `Remembering`, for a filter with a memory (duplicates),
+`Remeasuring`, for a meter that can say how well its timings come again, and two for a composer:
+`Ruled`, which draws by the typed rules of plug-ins, and `Inspectable`, which says what it draws.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +46,19 @@ class Ruled(Protocol):
 
     def with_rules(self, rules: Sequence[Any]) -> Composer:
         """Make the same composer with *rules*, each a `fusewright.operators.catalogue.Rule`."""
+        ...
+
+
+@runtime_checkable
+class Inspectable(Protocol):
+    """A composer whose problems can be tried out at tiny sizes, and described together."""
+
+    def tiny(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
+        """Write what *seed* determines at sizes of which a processor runs many a second."""
+        ...
+
+    def describe(self, operators: Sequence[Operator], seeds: Sequence[int]) -> dict[str, Any]:
+        """Tell `skeleton_share`, `duplicate_share` and `uses` (operator -> share) of *seeds*."""
         ...
 
 

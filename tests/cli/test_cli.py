@@ -116,6 +116,7 @@ def test_every_stage_is_a_command_of_its_own(finished, tmp_path):
             8,
             "--seed",
             5,
+            "--no-check",
         ),
         ("screen",),
         ("measure",),
@@ -136,12 +137,24 @@ def test_composing_again_with_the_same_seed_adds_nothing(finished, tmp_path):
     folder, _ = finished
     run = copy_of(folder / "runs/small", tmp_path / "run")
     before = Ledger(run).tally("compose").kept
-    words = ("compose", "--composer", "graph", "--run", run)
+    words = ("compose", "--composer", "graph", "--no-check", "--run", run)
     fusewright(*words, "--n", 5, "--seed", 0, cwd=folder)
     same = Ledger(run).tally("compose").kept
     fusewright(*words, "--n", 5, "--seed", 10_000, cwd=folder)
 
     assert (same, Ledger(run).tally("compose").kept) == (before, before + 5)
+
+
+def test_composing_says_what_was_drawn_and_that_it_runs(finished, tmp_path):
+    folder, _ = finished
+    run = copy_of(folder / "runs/small", tmp_path / "run")
+    done = fusewright("compose", "--composer", "graph", "--n", 6, "--seed", 500, "--run", run)
+
+    assert done.returncode == 0, done.stderr
+    rows = {line.split("  ")[0].strip(): line for line in done.stdout.splitlines()}
+    assert "6 of 6 (100.00%)" in rows["run at tiny sizes"]
+    assert "0.00%" in rows["exact duplicates"]
+    assert {"candidates per s", "distinct skeletons", "operators in use", "commonest"} <= set(rows)
 
 
 def test_a_short_release_is_made_and_exits_with_1(finished, tmp_path):

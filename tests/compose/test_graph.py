@@ -77,7 +77,7 @@ def test_too_few_operators_are_a_rejection_with_its_numbers(names):
     verdict = GraphComposer(min_operators=4).compose(operators, 7)
     assert isinstance(verdict, Rejection)
     assert (verdict.stage, verdict.reason) == ("compose", "no_draw")
-    assert "4 to 6 operators" in verdict.detail
+    assert "4 to 8 operators" in verdict.detail
 
 
 @pytest.mark.parametrize(("least", "most"), [(2, 2), (3, 4), (6, 8), (1, 1)])
@@ -93,6 +93,7 @@ def test_the_number_of_operators_is_within_the_settings(least, most):
     ("settings", "message"),
     [
         ({"device": "tpu"}, r"device 'tpu' is unknown \(valid: cuda, cpu\)"),
+        ({"dtype": "int8"}, r"dtype 'int8' is unknown \(valid: float32, bfloat16, float16\)"),
         ({"min_operators": 5, "max_operators": 4}, "min_operators 5 and max_operators 4"),
         ({"min_operators": 0}, "expected 1 <= min_operators <= max_operators"),
     ],

@@ -5,7 +5,7 @@ import warnings
 import pytest
 import torch
 
-from fusewright.compose.size import PRESETS
+from fusewright.compose.preset import PRESETS
 from fusewright.filters.banned import Banned
 from fusewright.filters.contract import Contract
 from fusewright.filters.unused import Unused

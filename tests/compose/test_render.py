@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from fusewright.compose.size import PRESETS
+from fusewright.compose.preset import PRESETS
 from fusewright.compose.wrapping import WIDTH
 
 from .problems import drawn

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from fusewright.compose.preset import PRESETS, TINY
 from fusewright.compose.size import (
     LEAST_BATCH,
     LEAST_ROWS,
-    PRESETS,
     choose_batch,
     estimate_s,
     largest_batch,
@@ -17,7 +17,7 @@ from fusewright.compose.size import (
 )
 from fusewright.dispatch import CREATION, size_bytes, tensors_in
 
-from .problems import TINY, built, canvas, drawn, rule
+from .problems import built, canvas, drawn, rule
 
 
 class Traffic(TorchDispatchMode):

@@ -554,6 +554,17 @@ def test_what_is_far_outside_the_window_is_never_compiled(window_ms, reason):
     assert {"build", "eager", "lease"} <= set(verdict["spent_s"])
 
 
+def test_what_ends_with_eager_is_checked_and_described_and_never_compiled():
+    odd = {"name": program("return torch.log(x - 10)")}
+    with supervisor(last="eager") as running:
+        verdicts = decided(running, {"relu": RELU_MEAN, **odd})
+    sound = verdicts["relu"]
+    assert sound["measurement"]["dtype"] == "float32"
+    assert "eager" not in sound["measurement"]
+    assert not {"compile", "timing"} & sound["spent_s"].keys()
+    assert verdicts["name"]["rejection"]["reason"] == "nonfinite_output"
+
+
 def test_what_is_inside_the_window_is_measured_and_says_where_its_time_went():
     with supervisor(window_ms=(1e-6, 1e6)) as running:
         verdict = decided(running, {"relu": RELU_MEAN})["relu"]

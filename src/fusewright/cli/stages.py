@@ -1,18 +1,26 @@
 """Commands that run stages: the whole flow, or one stage at a time."""
 
 import json
-from collections.abc import Callable
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from fusewright import assemble
 from fusewright.cli.opening import ConfigFile, RunDir, Sets, opened, require_run, settings_of
 from fusewright.configfile import load_config
-from fusewright.console import out, print_funnel, print_stage, progress
+from fusewright.console import out, print_funnel, print_stage, print_table, progress
 from fusewright.errors import ConfigError, FusewrightError, UsageError, unknown
+from fusewright.protocols import Composer, Inspectable
+from fusewright.records import Operator
 from fusewright.runfolder import RunFolder
+
+COMMONEST = 5
+"""Operators whose share of use is printed."""
 
 
 def run(
@@ -74,16 +82,20 @@ def compose(
     composer: str | None = None,
     n: int | None = None,
     seed: int = 0,
+    check: bool = True,
     config: ConfigFile = None,
     sets: Sets = (),
 ) -> None:
     """Write candidates: those that the run still owes, or *n* by one composer.
+
+    Of the *n*, tell how fast they came, how many run, and what they are made of.
 
     Args:
         run_dir: Folder of the run; begun, and operators mined, if need be.
         composer: Name of the one composer to ask.
         n: Number of candidates to ask it for.
         seed: Seed of the first; the others count up from it.
+        check: Run what these seeds give at tiny sizes, in processes that are confined.
         config: YAML file of settings for a run that begins here.
         sets: One setting, as `section.key=value`; may be repeated.
     """
@@ -102,8 +114,52 @@ def compose(
             pipeline.draw(composer, range(seed, seed + n))
         elif not pipeline.ledger.shards("draw"):
             next(pipeline.rounds(), None)
+        before, began = pipeline.ledger.tally("compose").inputs, time.monotonic()
         pipeline.decide_all("compose")
-        print_stage("compose", pipeline.ledger.tally("compose"))
+        took_s, tally = time.monotonic() - began, pipeline.ledger.tally("compose")
+        print_stage("compose", tally)
+        if composer is not None and n is not None:
+            made = assemble.composers(pipeline.run.config)[composer]
+            rate = (tally.inputs - before) / took_s if tally.inputs > before else None
+            _print_drawn(made, pipeline.operators(), range(seed, seed + n), rate, check=check)
+
+
+def _print_drawn(
+    composer: Composer,
+    operators: Sequence[Operator],
+    seeds: Sequence[int],
+    per_s: float | None,
+    *,
+    check: bool,
+) -> None:
+    """Print rate, validity, duplicates, skeletons and use of operators, as far as it tells them."""
+    rows = [("candidates per s", "none was new" if per_s is None else f"{per_s:,.0f}")]
+    if isinstance(composer, Inspectable):
+        if check:
+            from fusewright.tryout import try_out  # starts the measuring engine
+
+            rows += _validity_rows(try_out(composer, operators, seeds, os.cpu_count() or 1))
+        rows += _drawn_rows(composer.describe(operators, seeds))
+    print_table(f"{composer.name}: {len(seeds):,} seeds", ("figure", "value"), rows)
+
+
+def _validity_rows(told: Counter[str]) -> list[tuple[str, str]]:
+    ran, total = told["ran"], told.total()
+    faults = [(f"  {name}", f"{count:,}") for name, count in told.most_common() if name != "ran"]
+    return [("run at tiny sizes", f"{ran:,} of {total:,} ({ran / total:.2%})"), *faults]
+
+
+def _drawn_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    if not found:
+        return []
+    uses = found["uses"]
+    commonest = ", ".join(f"{op} {uses[op]:.1%}" for op in list(uses)[:COMMONEST])
+    return [
+        ("exact duplicates", f"{found['duplicate_share']:.2%}"),
+        ("distinct skeletons", f"{found['skeleton_share']:.1%}"),
+        ("operators in use", f"{len(uses):,}"),
+        ("commonest", commonest),
+    ]
 
 
 def _stage_command(stage: str, sentence: str) -> Callable[..., None]:

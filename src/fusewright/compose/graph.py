@@ -2,17 +2,20 @@
 
 import logging
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from fusewright.compose.draw import draw
 from fusewright.compose.menu import Menus
 from fusewright.compose.plan import Graph
+from fusewright.compose.preset import PRESETS, TINY, Preset
 from fusewright.compose.render import render
-from fusewright.compose.size import PRESETS, Preset, choose_batch
+from fusewright.compose.size import choose_batch
+from fusewright.compose.summary import Drawn, summarize
 from fusewright.operators.catalogue import CATALOGUE, VIEWS, Dice, Rule
+from fusewright.operators.catalogue.lane import LANES, Dtype
 from fusewright.records import Draw, Operator, Problem, Rejection
 
 logger = logging.getLogger("fusewright.stage")
@@ -31,9 +34,11 @@ class GraphComposer:
 
     device: Literal["cuda", "cpu"] = "cuda"
     """Device whose speed the sizes suit: `cuda` is an H200, `cpu` one core."""
+    dtype: Dtype = "float32"
+    """Data type of inputs and parameters: `float32`, `bfloat16` or `float16`."""
     min_operators: int = 2
     """Fewest operators of a problem, views not counted."""
-    max_operators: int = 6
+    max_operators: int = 8
     """Most operators of a problem, views and all."""
     name: str = "graph"
     rules: tuple[Rule, ...] = ()
@@ -42,6 +47,8 @@ class GraphComposer:
     def __post_init__(self) -> None:
         if self.device not in PRESETS:
             raise ValueError(f"device '{self.device}' is unknown (valid: {', '.join(PRESETS)})")
+        if self.dtype not in LANES:
+            raise ValueError(f"dtype '{self.dtype}' is unknown (valid: {', '.join(LANES)})")
         if not 1 <= self.min_operators <= self.max_operators:
             raise ValueError(
                 f"min_operators {self.min_operators} and max_operators {self.max_operators}: "
@@ -54,31 +61,56 @@ class GraphComposer:
 
     def compose(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
         """Write the problem that *seed* determines from the catalogue's part of *operators*."""
-        names = frozenset(
-            name for operator in operators for name in (operator.name, *operator.aliases)
-        )
+        return self._guarded(operators, seed, PRESETS[self.device])
+
+    def tiny(self, operators: Sequence[Operator], seed: int) -> Problem | Rejection:
+        """Write what *seed* determines at sizes of which a processor runs many a second."""
+        return self._guarded(operators, seed, TINY)
+
+    def describe(self, operators: Sequence[Operator], seeds: Sequence[int]) -> dict[str, Any]:
+        """Describe what those of *seeds* give that give a problem; empty where none does."""
+        names, preset = names_of(operators), PRESETS[self.device].in_lane(LANES[self.dtype])
+        drawn = [draw_sized(names, seed, preset, self._counts, self.rules) for seed in seeds]
+        found = [Drawn(*one[:2], render(*one, self.dtype)) for one in drawn if one is not None]
+        return summarize(found) if found else {}
+
+    @property
+    def _counts(self) -> tuple[int, int]:
+        return self.min_operators, self.max_operators
+
+    def _guarded(
+        self, operators: Sequence[Operator], seed: int, preset: Preset
+    ) -> Problem | Rejection:
+        names = names_of(operators)
         try:
-            return self._compose(names, seed)
+            return self._write(names, seed, preset, self.rules)
         except Exception as error:
             # The rule of a plug-in is foreign code: where one raises, the catalogue's own serve.
             if not self.rules:
                 raise
             _tell_once(f"{type(error).__name__}: {error}")
-            return self.with_rules(()).compose(operators, seed)
+            return self._write(names, seed, preset, ())
 
-    def _compose(self, names: frozenset[str], seed: int) -> Problem | Rejection:
-        counts = self.min_operators, self.max_operators
-        drawn = draw_sized(names, seed, PRESETS[self.device], counts, self.rules)
+    def _write(
+        self, names: frozenset[str], seed: int, preset: Preset, rules: tuple[Rule, ...]
+    ) -> Problem | Rejection:
+        sized = preset.in_lane(LANES[self.dtype])
+        drawn = draw_sized(names, seed, sized, self._counts, rules)
         if drawn is None:
             return Rejection.of(
                 Draw(composer=self.name, seed=seed), "compose", "no_draw",
                 f"no graph of {self.min_operators} to {self.max_operators} operators could be "
-                f"drawn from the {len(_menus(names, self.rules).rules)} rules that the mined "
+                f"drawn from the {len(_menus(names, rules).rules)} rules that the mined "
                 "operators allow",
             )  # fmt: skip
-        graph, batch, dice = drawn
-        code = render(graph, batch, dice)
-        return Problem(code=code, ops=graph.ops, composer=self.name, seed=seed)
+        return Problem(
+            code=render(*drawn, self.dtype), ops=drawn[0].ops, composer=self.name, seed=seed
+        )
+
+
+def names_of(operators: Sequence[Operator]) -> frozenset[str]:
+    """Names and aliases of *operators*."""
+    return frozenset(name for operator in operators for name in (operator.name, *operator.aliases))
 
 
 def draw_sized(
@@ -92,14 +124,27 @@ def draw_sized(
 
     What is drawn depends on *names* as a set alone: rules keep the catalogue's order.
     """
-    menus = _menus(names, rules)
+    for graph, dice in draws(names, seed, preset, counts, rules):
+        batch = choose_batch(graph, dice, preset)
+        if batch is not None:
+            return graph, batch, dice
+    return None
+
+
+def draws(
+    names: frozenset[str],
+    seed: int,
+    preset: Preset,
+    counts: tuple[int, int],
+    rules: tuple[Rule, ...] = (),
+) -> Iterator[tuple[Graph, Dice]]:
+    """Yield the graphs that *seed* determines, until there were too many attempts."""
+    menus = _menus(names - preset.lane.lacks if preset.lane.lacks else names, rules)
     for attempt in range(ATTEMPTS if menus.rules else 0):
         dice = Dice(random.Random(f"{seed}/{attempt}"), preset.sizes)  # noqa: S311 -- no secret
         graph = draw(menus, dice, preset, counts)
-        batch = None if graph is None else choose_batch(graph, dice, preset)
-        if graph is not None and batch is not None:
-            return graph, batch, dice
-    return None
+        if graph is not None:
+            yield graph, dice
 
 
 @lru_cache(maxsize=8)

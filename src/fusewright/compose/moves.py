@@ -7,9 +7,13 @@ leave unfinished work behind, which its caller takes back.
 from collections.abc import Callable
 
 from fusewright.compose.canvas import TRIES, Canvas
+from fusewright.compose.menu import Menu
 from fusewright.operators.catalogue import Rule
 
 Move = Callable[[Canvas, int], int | None]
+
+MOST_RECALLED = 3
+"""Tensors from before that are tried before a move is given up."""
 
 
 def step(canvas: Canvas, x: int) -> int | None:
@@ -19,8 +23,13 @@ def step(canvas: Canvas, x: int) -> int | None:
 
 def meet(canvas: Canvas, x: int) -> int | None:
     """Join with new inputs."""
+    return meet_by(canvas, x, canvas.menus.joins)
+
+
+def meet_by(canvas: Canvas, x: int, menu: Menu) -> int | None:
+    """Join with new inputs by an operator of *menu*."""
     for _ in range(TRIES):
-        rule, mark = canvas.menus.joins.draw(canvas.dice, canvas.value(x).layout), canvas.mark()
+        rule, mark = menu.draw(canvas.dice, canvas.value(x).layout), canvas.mark()
         if rule is None:
             return None
         operands = [x, *_new_inputs(canvas, rule, x)]
@@ -48,8 +57,8 @@ def _new_inputs(canvas: Canvas, rule: Rule, x: int) -> list[int]:
 
 def recall(canvas: Canvas, x: int) -> int | None:
     """Join with a tensor from before: a skip, or a second use of an input."""
-    for older in canvas.others(x):
-        made = canvas.join(x, older, canvas.menus.joins)
+    for older in canvas.others(x)[:MOST_RECALLED]:
+        made = meet_again(canvas, x, older)
         if made is not None:
             return made
     return None
@@ -57,48 +66,39 @@ def recall(canvas: Canvas, x: int) -> int | None:
 
 def fork(canvas: Canvas, x: int) -> int | None:
     """Treat one tensor in two ways and join the results."""
-    left, right = _branch(canvas, x), _branch(canvas, x)
+    left, right = branch(canvas, x), branch(canvas, x)
     if left is None or right is None:
         return None
-    return canvas.join(left, right, canvas.menus.joins)
+    return meet_again(canvas, left, right)
 
 
 def residual(canvas: Canvas, x: int) -> int | None:
-    """Go one or two operators on and join with where it started."""
-    y = _branch(canvas, x)
-    if y is not None and canvas.dice.chance(0.5):
-        y = _branch(canvas, y) or y
-    return None if y is None else canvas.join(y, x, canvas.menus.joins)
+    """Go one or two operators on and come back to where it started."""
+    y = branch(canvas, x)
+    if y is not None and (not canvas.fits(x, y) or canvas.dice.chance(0.5)):
+        y = branch(canvas, y) or y
+    if y is None:
+        return None
+    if canvas.fits(x, y):
+        return canvas.join(y, x, canvas.menus.sums)
+    return meet_again(canvas, y, x)
 
 
 def gate(canvas: Canvas, x: int) -> int | None:
     """Multiply by numbers between zero and one that come from the same tensor."""
-    inner = _branch(canvas, x) if canvas.room > 2 and canvas.dice.chance(0.7) else x  # noqa: PLR2004
+    inner = branch(canvas, x) if canvas.room > 2 and canvas.dice.chance(0.7) else x  # noqa: PLR2004
     squashed = None if inner is None else canvas.step(inner, canvas.menus.squashes)
-    return None if squashed is None else canvas.join(x, squashed, canvas.menus.gates)
-
-
-def attend(canvas: Canvas, x: int) -> int | None:
-    """Weigh the positions of a sequence by how they match."""
-    layout = canvas.value(x).layout
-    rule = canvas.menus.attentions.draw(canvas.dice, layout)
-    key = None if rule is None else _alike(canvas, x)
-    value = None if key is None else _alike(canvas, x)
-    if rule is None or key is None or value is None:
+    if squashed is None or not canvas.fits(x, squashed):
         return None
-    return canvas.place(rule, [x, key, value])
+    return canvas.join(x, squashed, canvas.menus.gates)
 
 
-def _alike(canvas: Canvas, x: int) -> int | None:
-    """A projection of *x* with its shape, or a new input of that shape."""
-    mark = canvas.mark()
-    if canvas.room > 1 and canvas.dice.chance(0.6):
-        made = canvas.step(x, canvas.menus.products)
-        if made is not None and canvas.value(made).shape == canvas.value(x).shape:
-            return made
-        canvas.back(mark)
-    return canvas.add_input(canvas.value(x).layout, canvas.value(x).shape)
+def meet_again(canvas: Canvas, x: int, y: int) -> int | None:
+    """Join two tensors by whatever takes their shapes."""
+    menus = canvas.menus
+    return canvas.join(x, y, menus.joins if canvas.fits(x, y) else menus.odd_joins)
 
 
-def _branch(canvas: Canvas, x: int) -> int | None:
+def branch(canvas: Canvas, x: int) -> int | None:
+    """Apply an operator of one tensor, where there is room to join it with something."""
     return canvas.step(x, canvas.menus.steps) if canvas.room > 1 else None

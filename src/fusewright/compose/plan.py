@@ -2,35 +2,26 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from fusewright.operators.catalogue import Applied, Placed, Rule, Value
+from fusewright.operators.catalogue import Applied, Rule, Value
+from fusewright.operators.catalogue.once import once
 from fusewright.operators.catalogue.value import Fact
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """One placed operator and where its operands come from."""
 
-    placed: Placed
+    rule: Rule
+    """The rule that was applied."""
+    applied: Applied
+    """What applying it gave."""
+    value: Value
+    """The tensor that it gives."""
     operands: tuple[int, ...]
     """Index of an earlier node, or -1-k for the k-th input."""
     bias: bool = True
     """Whether a module that may have a bias has one."""
-
-    @property
-    def rule(self) -> Rule:
-        """The rule that was applied."""
-        return self.placed.rule
-
-    @property
-    def applied(self) -> Applied:
-        """What applying it gave."""
-        return self.placed.applied
-
-    @property
-    def value(self) -> Value:
-        """The tensor that it gives."""
-        return self.placed.value
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,7 @@ class Graph:
     sizes: dict[str, int]
     """Value of each name that the expressions of sizes mention."""
 
-    @property
+    @once
     def ops(self) -> tuple[str, ...]:
         """Operators as a trace of the code shows them."""
         return tuple(op for node in self.nodes for op in node.rule.ops)
@@ -59,14 +50,24 @@ class Graph:
 
     def users(self, reference: int) -> list[int]:
         """Nodes that take the tensor at *reference*, in order."""
-        return [i for i, node in enumerate(self.nodes) if reference in node.operands]
+        return self._users.get(reference, [])
+
+    @once
+    def _users(self) -> dict[int, list[int]]:
+        users: dict[int, list[int]] = {}
+        for index, node in enumerate(self.nodes):
+            for operand in set(node.operands):
+                users.setdefault(operand, []).append(index)
+        return users
 
 
 def without_idle_biases(graph: Graph) -> Graph:
     """Leave out each bias that a later operator cancels: of a convolution before a batch norm."""
     idle = {owner for node in graph.nodes for owner in _cancelled(graph, node)}
+    if not idle:
+        return graph
     nodes = (
-        replace(node, bias=node.bias and index not in idle)
+        node._replace(bias=node.bias and index not in idle)
         for index, node in enumerate(graph.nodes)
     )
     return replace(graph, nodes=tuple(nodes))

@@ -7,11 +7,12 @@ from fusewright.compose.plan import Graph
 from fusewright.compose.symbols import Symbols
 from fusewright.compose.wrapping import wrapped
 from fusewright.operators.catalogue import Dice, Value
+from fusewright.operators.catalogue.lane import Dtype
 
 _INDENT = " " * 8
 
 
-def render(graph: Graph, batch: int, dice: Dice) -> str:
+def render(graph: Graph, batch: int, dice: Dice, dtype: Dtype = "float32") -> str:
     """Write *graph* with *batch* items; *dice* choose between equal ways to write it."""
     symbols, members = Symbols.of(graph), members_of(graph)
     arguments = inputs_of(graph)
@@ -27,11 +28,12 @@ def render(graph: Graph, batch: int, dice: Dice) -> str:
         *wrapped(f"    def __init__({', '.join(['self', *taken])}):"),
         f"{_INDENT}super().__init__()",
         *settled,
+        *([] if dtype == "float32" or not built else [f"{_INDENT}self.to(torch.{dtype})"]),
         "",
         *wrapped(f"    def forward({', '.join(['self', *arguments])}):"),
         *forward,
     ]
-    tail = _tail(graph, batch, symbols, taken)
+    tail = _tail(graph, batch, symbols, taken, dtype)
     text = "\n".join([*_imports([*body, *tail]), "", "", *body, "", "", *tail])
     # Rules write their strings in single quotes, since they live in double ones.
     return text.replace("'", '"') + "\n"
@@ -62,9 +64,9 @@ def _init_lines(
     return builds, lines
 
 
-def _tail(graph: Graph, batch: int, symbols: Symbols, taken: list[str]) -> list[str]:
+def _tail(graph: Graph, batch: int, symbols: Symbols, taken: list[str], dtype: Dtype) -> list[str]:
     """Module-level constants and the two functions of the contract."""
-    inputs = [_drawn(value, symbols) for value in graph.inputs]
+    inputs = [_drawn(value, symbols, dtype) for value in graph.inputs]
     constants = symbols.constants([*symbols.used(inputs), *taken])
     return [
         f"batch_size = {batch}",
@@ -80,8 +82,9 @@ def _tail(graph: Graph, batch: int, symbols: Symbols, taken: list[str]) -> list[
     ]
 
 
-def _drawn(value: Value, symbols: Symbols) -> str:
+def _drawn(value: Value, symbols: Symbols, dtype: Dtype) -> str:
     sizes = ["batch_size", *(symbols.rewrite(size.text) for size in value.shape)]
+    sizes += [] if dtype == "float32" else [f"dtype=torch.{dtype}"]
     return f"torch.randn({', '.join(sizes)})"
 
 

@@ -25,7 +25,6 @@ from fusewright.compose.rulebook import rules_of
 from fusewright.errors import PluginError
 from fusewright.identity import operator_names
 from fusewright.operators.catalogue import CATALOGUE, Dice, Layout, Rule, Shape
-from fusewright.operators.catalogue.sample import moments
 from fusewright.operators.catalogue.value import FEATURE
 from fusewright.operators.expression import Runnable, attempt, one_line
 from fusewright.records import Operator
@@ -102,7 +101,7 @@ def _difference(graph: Graph, output: Tensor) -> str | None:
             f"its bounds are {value.low:.4g} to {value.high:.4g}, and torch gives "
             f"{low:.4g} to {high:.4g}"
         )
-    mean, deviation = map(float, moments(value.sample))
+    mean, deviation = map(float, value.moments)
     spread = float(output.std())
     is_near = abs(float(output.mean()) - mean) <= 0.5 * spread + 0.1 * abs(mean)
     if not (is_near and deviation / 2.5 <= spread <= 2.5 * deviation):

@@ -1,4 +1,4 @@
-"""Sizes for a device: what dimensions to draw, and how large a batch fills the wanted time.
+"""How large a batch fills the wanted time.
 
 Eager time is estimated operator by operator as the greater of bytes over bandwidth and operations
 over peak, plus a launch. Both grow with the batch and nothing else does, so the batch is found by
@@ -6,88 +6,17 @@ bisection.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from fusewright.compose.plan import Graph
+from fusewright.compose.preset import Preset
 from fusewright.operators.catalogue import Cost, Dice
+from fusewright.operators.catalogue.lane import FLOAT32, Lane
 
-FLOAT_BYTES = 4
 ROUND_SHARE = 0.62
 """Share of batches that are powers of two."""
 LEAST_BATCH = 2
 LEAST_ROWS = 64
 """Fewest rows for a norm over the batch alone."""
-
-
-@dataclass(frozen=True)
-class Preset:
-    """What a device reaches, and the sizes that suit it."""
-
-    bytes_per_s: float
-    """Bandwidth that an elementwise kernel reaches."""
-    flops_per_s: Mapping[str, float]
-    """Peaks that products, convolutions and attention reach."""
-    launch_s: float
-    window_s: tuple[float, float]
-    """Eager times to aim for."""
-    floor_s: float
-    """Least estimated time worth publishing."""
-    input_elements: int
-    """Most elements of all inputs together."""
-    tensor_elements: int
-    """Most elements of any tensor."""
-    sizes: Mapping[str, tuple[int, ...]]
-    """Sizes to draw from, by role."""
-
-
-PRESETS: dict[str, Preset] = {
-    # An H200: 85 % of its bandwidth, and what TF32 matrix units reach on usual shapes.
-    "cuda": Preset(
-        bytes_per_s=3.4e12,
-        flops_per_s={"matmul": 250e12, "conv": 200e12, "attention": 60e12},
-        launch_s=5e-6,
-        window_s=(1.5e-3, 30e-3),
-        floor_s=1.3e-3,
-        input_elements=2**28,
-        tensor_elements=2**30,
-        sizes={
-            "features": (512, 1024, 1024, 2048, 2048, 4096, 768, 1536, 3072),
-            "dims": (256, 512, 512, 1024, 384, 768),
-            "seq_len": (128, 256, 512, 1024, 192, 384),
-            "context_len": (128, 256, 512, 77, 192, 384),
-            "channels": (16, 32, 64, 128, 24, 48, 96),
-            "height": (32, 64, 64, 128, 56, 112),
-            "depth": (8, 16, 16, 32, 12, 24),
-            "length": (512, 1024, 2048, 4096, 768, 1536),
-            "num_heads": (8, 16, 12),
-            "head_dims": (32, 64, 128, 80),
-        },
-    ),
-    # One core: bandwidth of a copy, and a vectorized matrix product.
-    "cpu": Preset(
-        bytes_per_s=12e9,
-        flops_per_s={"matmul": 40e9, "conv": 25e9, "attention": 20e9},
-        launch_s=8e-6,
-        window_s=(1e-3, 20e-3),
-        floor_s=0.8e-3,
-        input_elements=2**24,
-        tensor_elements=2**25,
-        sizes={
-            "features": (128, 256, 512, 1024, 192, 384),
-            "dims": (64, 128, 256, 96, 192),
-            "seq_len": (32, 64, 128, 48, 96),
-            "context_len": (32, 64, 128, 77),
-            "channels": (8, 16, 32, 64, 24, 48),
-            "height": (16, 32, 64, 28, 56),
-            "depth": (8, 16, 8, 12),
-            "length": (128, 256, 512, 192, 384),
-            "num_heads": (4, 8, 6),
-            "head_dims": (16, 32, 64, 48),
-        },
-    ),
-}  # fmt: skip
-"""Presets by device."""
 
 
 def estimate_s(graph: Graph, batch: int, preset: Preset) -> float:
@@ -97,15 +26,15 @@ def estimate_s(graph: Graph, batch: int, preset: Preset) -> float:
 
 def _node_s(cost: Cost, batch: int, preset: Preset) -> float:
     moved = cost.moved * batch + cost.params
-    memory_s = FLOAT_BYTES * moved * cost.slowness / preset.bytes_per_s
+    memory_s = preset.lane.item_bytes * moved * cost.slowness / preset.bytes_per_s
     compute_s = cost.flops * batch / preset.flops_per_s[cost.unit]
     return max(memory_s, compute_s) + cost.kernels * preset.launch_s
 
 
-def traffic_bytes(graph: Graph, batch: int) -> int:
+def traffic_bytes(graph: Graph, batch: int, lane: Lane = FLOAT32) -> int:
     """Bytes that the kernels of one eager call read and write."""
     costs = (node.applied.cost for node in graph.nodes)
-    return sum(FLOAT_BYTES * (cost.moved * batch + cost.params) for cost in costs)
+    return sum(lane.item_bytes * (cost.moved * batch + cost.params) for cost in costs)
 
 
 def largest_batch(graph: Graph, preset: Preset) -> int:
@@ -127,8 +56,9 @@ def choose_batch(graph: Graph, dice: Dice, preset: Preset) -> int | None:
             low = middle
         else:
             high = middle - 1
-    batch = min(_rounded(low, dice), cap)
-    if estimate_s(graph, batch, preset) < preset.floor_s or batch < _least(graph):
+    batch = _rounded(low, dice)
+    batch = batch if batch <= cap else _floored(cap)
+    if estimate_s(graph, batch, preset) < preset.floor_s or batch < least_batch(graph):
         return None
     return batch
 
@@ -137,11 +67,16 @@ def _rounded(batch: int, dice: Dice) -> int:
     power: int = 2 ** round(math.log2(batch))
     if dice.chance(ROUND_SHARE):
         return power
+    return _floored(batch)
+
+
+def _floored(batch: int) -> int:
+    """The next lower size that a person would write: three binary digits, and zeros."""
     step: int = max(1, 2 ** int(math.log2(batch) - 3))
     return max(LEAST_BATCH, batch // step * step)
 
 
-def _least(graph: Graph) -> int:
+def least_batch(graph: Graph) -> int:
     """Fewest items of a batch that give its norms something to work on."""
     over_rows = any(
         node.rule.name == "nn.BatchNorm1d" and node.value.layout == "rows" for node in graph.nodes

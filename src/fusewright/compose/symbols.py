@@ -14,6 +14,7 @@ STAGED = {
 """Roles that a graph may have several of, from input to output: the name of a lone one, and what
 `in_`, `hidden_` and `out_` go before otherwise."""
 
+_OPERATOR = re.compile(r" (?:[-+*]|//|\*\*) ")
 _WORD = re.compile(r"\b[a-z_]+\d*\b")
 _LONGEST = 1
 """Operators of an expression that may stand in a constructor; a longer one is named first."""
@@ -42,6 +43,8 @@ class Symbols:
 
     def shorten(self, build: str) -> str:
         """Give each long expression in a constructor's arguments a name of its own."""
+        if len(_OPERATOR.findall(build)) <= _LONGEST:
+            return build
         calls = [node for node in ast.walk(ast.parse(build)) if isinstance(node, ast.Call)]
         arguments = [argument for call in calls for argument in call.args if _is_long(argument)]
         for argument in sorted(arguments, key=lambda node: -node.col_offset):
@@ -58,7 +61,8 @@ class Symbols:
         """Lines that define *used*, and before each whatever it is made of."""
         needed: list[str] = []
         for name in used:
-            needed += [*self.used([self.values[name]]), name]
+            value = self.values[name]
+            needed += [name] if value.isdigit() else [*self.used([value]), name]
         return [f"{name} = {self.values[name]}" for name in dict.fromkeys(needed)]
 
     def _define(self, expression: str) -> str:

@@ -1,10 +1,12 @@
 """Break long lines of Python as formatters do: after the bracket that reaches the line's end."""
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 WIDTH = 88
 _OPENING, _CLOSING = "([{", ")]}"
+_MARK = re.compile(r"[()\[\]{},]| \* ")
 
 
 def wrapped(line: str) -> list[str]:
@@ -30,33 +32,38 @@ def wrapped(line: str) -> list[str]:
 
 def split_arguments(text: str) -> list[str]:
     """Split at the commas outside of brackets."""
-    commas = [place for place, character, depth in _depths(text) if character == "," and not depth]
+    commas = [place for place, mark, depth in _marks(text) if mark == "," and not depth]
     edges = [-1, *commas, len(text)]
     parts = (text[a + 1 : b].strip() for a, b in pairwise(edges))
     return [part for part in parts if part]
 
 
-def _depths(text: str) -> Iterator[tuple[int, str, int]]:
-    """Each character with its place and the brackets that are open after it."""
+def _marks(text: str) -> Iterator[tuple[int, str, int]]:
+    """Each bracket, comma and product with its place, and the brackets that are open after it."""
     depth = 0
-    for place, character in enumerate(text):
-        depth += (character in _OPENING) - (character in _CLOSING)
-        yield place, character, depth
+    for found in _MARK.finditer(text):
+        mark = found[0]
+        if mark in _OPENING:
+            depth += 1
+        elif mark in _CLOSING:
+            depth -= 1
+        yield found.start(), mark, depth
 
 
 def _product(line: str) -> int | None:
     """Place before the multiplication that holds an argument together."""
-    signs = (place for place, _, depth in _depths(line) if not depth and line[place:][:3] == " * ")
-    return next(signs, None) if line.endswith(",") else None
+    if not line.endswith(","):
+        return None
+    return next((place for place, mark, depth in _marks(line) if mark == " * " and not depth), None)
 
 
 def _outermost(line: str) -> tuple[int, int] | None:
     """Places of the last pair of brackets that is inside no other."""
     start = end = None
-    for place, character, depth in _depths(line):
-        if character in _OPENING and depth == 1:
+    for place, mark, depth in _marks(line):
+        if mark in _OPENING and depth == 1:
             start = place
-        elif character in _CLOSING and depth == 0:
+        elif mark in _CLOSING and depth == 0:
             end = place
     return None if start is None or end is None else (start, end)
 

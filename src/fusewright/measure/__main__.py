@@ -30,6 +30,7 @@ def main() -> int:
     plan = Plan(
         device=arguments.device,
         checks=arguments.checks,
+        last=arguments.last,
         window_ms=arguments.window,
         budget_ms=arguments.budget_ms,
         max_spread=arguments.max_spread,
@@ -85,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--devices", type=int, default=1, metavar="N", help="use the first N devices")
     add("--workers", type=int, default=max(1, (os.cpu_count() or 1) - 2), help="for each device")
     add("--checks", choices=("all", "basic", "none"), default="all")
+    add("--last", choices=("eager", "timing"), default="timing", help="phase that ends it")
     add("--window", type=_window, metavar="LO,HI", help="eager ms worth compiling for")
     add("--budget-ms", type=float, default=Plan.budget_ms, help="timed for this long each")
     add("--max-spread", type=float, default=None, help="IQR over median that is noisy")

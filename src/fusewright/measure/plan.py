@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Checks = Literal["all", "basic", "none"]
+Last = Literal["eager", "timing"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Plan:
     no lease holds little, so that the shares of all may exceed the whole."""
     checks: Checks = "all"
     """`all`; `basic` for finite, deterministic and compiled as eager; `none` to time alone."""
+    last: Last = "timing"
+    """Phase after which a candidate is done: `eager` compiles and times nothing."""
     window_ms: tuple[float, float] | None = None
     """Eager times that are worth compiling for; far outside them a first look ends it."""
     stock_benchmarks: bool = False

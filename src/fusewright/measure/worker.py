@@ -148,12 +148,17 @@ def classify(error: BaseException, phase: str) -> Finding:
 
 
 def measure(request: Message, bench: Bench) -> Message:
-    """Take a candidate through every phase; returns the fields of a `Measurement`."""
+    """Take a candidate through every phase; returns the fields of a `Measurement`.
+
+    Where it is done after eager execution, only those that describe it.
+    """
     lease, watch = bench.lease, bench.watch
     with loaded(request, bench.scratch) as module:
         lease.acquire("build")
         candidate = build(module, bench.device)
         outputs, peak_bytes = run_eagerly(candidate, bench)
+        if bench.plan.last == "eager":
+            return describe(candidate, outputs)
         lease.leave("survey")
         bench.device.trim()
         graph, cost = survey(candidate, lease)

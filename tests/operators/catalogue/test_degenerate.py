@@ -126,3 +126,29 @@ def test_a_gate_that_the_inner_operator_does_not_change_is_refused():
     weights = placed(rule("F.softmax"), x).value
     gate = next(r for r in CATALOGUE if r.ops == ("torch.tanh", "torch.mul"))
     assert verdicts(gate, x, weights, place=1) == ["dead"]
+
+
+def test_what_is_the_same_at_every_position_is_nothing_beside_an_instance_norm():
+    x, norm = value("image"), rule("nn.InstanceNorm2d")
+    channel = value("image", (16, 1, 1), number=1)
+    for name in ("torch.add", "torch.lerp"):
+        join = next(r for r in CATALOGUE if r.ops == (name,) and r.arity == 2)
+        assert verdicts(norm, placed(join, x, channel).value, place=1) == ["dead"]
+
+
+def bias_of(made):
+    return [fact for fact in made.facts if fact.kind == "bias"]
+
+
+def test_a_bias_is_still_one_once_the_positions_are_unrolled():
+    conv = placed(rule("nn.Conv3d"), value("volume"))
+    flat = next(r for r in CATALOGUE if r.name == "torch.flatten" and "image" in r.layouts)
+    assert [fact.dims for fact in bias_of(placed(flat, conv.value, place=1).value)] == [(0, 2)]
+
+
+def test_a_bias_before_a_second_convolution_is_a_shift_that_a_norm_over_positions_undoes():
+    conv, upsample = rule("nn.Conv2d"), rule("F.interpolate")
+    first = placed(upsample, placed(conv, value("image")).value, place=1).value
+    second = placed(conv, first, place=2).value
+    assert verdicts(rule("nn.InstanceNorm2d"), second, place=3) == ["dead"]
+    assert "ok" in verdicts(rule("F.gelu"), second, place=3)

@@ -34,6 +34,9 @@ def test_the_expression_evaluates_to_the_size(steps):
         (2 * Size(64, "width"), "2 * width"),
         (Size(64, "width") - 2, "width - 2"),
         ((Size(64, "a") + Size(8, "b")) * 2, "(a + b) * 2"),
+        (Size(64, "a") + Size(64, "a"), "2 * a"),
+        (Size(64, "a") + 2 * Size(64, "a"), "3 * a"),
+        (Size(64, "a") * (Size(8, "b") // 2) * Size(4, "c"), "a * (b // 2) * c"),
     ],
 )
 def test_expressions_read_as_a_person_writes_them(size, text):

@@ -3,7 +3,7 @@
 import random
 
 from fusewright.operators.catalogue import CATALOGUE, Dice, Placed, Refused, Rule, Value, apply
-from fusewright.operators.catalogue.sample import affine, column
+from fusewright.operators.catalogue.sample import column
 from fusewright.operators.catalogue.size import Size
 from fusewright.operators.catalogue.value import NORMAL_BOUND, Layout
 
@@ -26,7 +26,7 @@ def value(layout: Layout = "rows", shape: tuple[int, ...] | None = None, number:
     """A normal tensor, neither centred nor of unit variance; *number* tells several apart."""
     given = SHAPES[layout] if shape is None else shape
     sizes = tuple(Size(size, f"size{place}") for place, size in enumerate(given))
-    sample = affine(column(900 + number), MEAN, DEVIATION)
+    sample = MEAN + DEVIATION * column(900 + number)
     reach = DEVIATION * NORMAL_BOUND
     return Value(layout, sizes, sample, MEAN - reach, MEAN + reach)
 

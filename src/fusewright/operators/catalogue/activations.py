@@ -1,57 +1,37 @@
 """Activations: the curves of neural networks, as functions and as modules."""
 
-import math
+import numpy as np
 
 from fusewright.operators.catalogue.elementwise import HOMOGENEOUS, Curve, unary
+from fusewright.operators.catalogue.functions import (
+    clipped,
+    expm1,
+    gelu,
+    gelu_tanh,
+    relu,
+    sigmoid,
+    softplus,
+)
 from fusewright.operators.catalogue.rule import Rule
+from fusewright.operators.catalogue.sample import Sample
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
-def exp(x: float) -> float:
-    """Exponential that ends at float32's greatest value."""
-    return math.exp(min(x, 88.7))
-
-
-def sigmoid(x: float) -> float:
-    """Logistic curve."""
-    return 1 / (1 + exp(-x))
-
-
-def softplus(x: float) -> float:
-    """Smooth rectifier, `log(1 + exp(x))`."""
-    return x if x > 30 else math.log1p(math.exp(x))  # noqa: PLR2004 -- as straight as float32 sees
-
-
-def gelu(x: float) -> float:
-    """Gaussian error linear unit."""
-    return 0.5 * x * (1 + math.erf(x / math.sqrt(2)))
-
-
-def _gelu_tanh(x: float) -> float:
-    inner = math.sqrt(2 / math.pi) * x * (1 + 0.044715 * min(x * x, 1e6))
-    return 0.5 * x * (1 + math.tanh(inner))
-
-
-def relu(x: float) -> float:
-    """Rectifier."""
-    return max(x, 0.0)
-
-
 def _leaky(slope: float) -> Curve:
-    return Curve(lambda x: x if x > 0 else slope * x, keeps=HOMOGENEOUS)
+    return Curve(lambda x: np.maximum(x, slope * x), keeps=HOMOGENEOUS)
 
 
 def _elu(alpha: float) -> Curve:
-    return Curve(lambda x: x if x > 0 else alpha * math.expm1(x))
+    return Curve(lambda x: relu(x) + alpha * expm1(x))
 
 
 def _celu(alpha: float) -> Curve:
-    return Curve(lambda x: x if x > 0 else alpha * math.expm1(x / alpha))
+    return Curve(lambda x: relu(x) + alpha * expm1(x / alpha))
 
 
-def _selu(x: float) -> float:
-    return _SELU_SCALE * (x if x > 0 else _SELU_ALPHA * math.expm1(x))
+def _selu(x: Sample) -> Sample:
+    return _SELU_SCALE * (relu(x) + _SELU_ALPHA * expm1(x))
 
 
 def _softplus(beta: float) -> Curve:
@@ -59,26 +39,26 @@ def _softplus(beta: float) -> Curve:
 
 
 def _clip(low: float, high: float) -> Curve:
-    return Curve(lambda x: min(max(x, low), high))
+    return Curve(lambda x: clipped(x, low, high))
 
 
-def _shrunk(x: float) -> float:
-    return math.copysign(max(abs(x) - 0.5, 0.0), x)
+def _shrunk(x: Sample) -> Sample:
+    return x - clipped(x, -0.5, 0.5)
 
 
 _RELU = Curve(relu, keeps=HOMOGENEOUS)
 _GELU = Curve(gelu, turns=(-0.7518,))
 _SILU = Curve(lambda x: x * sigmoid(x), turns=(-1.2785,))
-_MISH = Curve(lambda x: x * math.tanh(softplus(x)), turns=(-1.1924,))
+_MISH = Curve(lambda x: x * np.tanh(softplus(x)), turns=(-1.1924,))
 _SIGMOID = Curve(sigmoid)
-_TANH = Curve(math.tanh)
-_HARDSWISH = Curve(lambda x: x * min(max(x / 6 + 0.5, 0.0), 1.0), turns=(-1.5,))
+_TANH = Curve(np.tanh)
+_HARDSWISH = Curve(lambda x: x * clipped(x / 6 + 0.5, 0.0, 1.0), turns=(-1.5,))
 _LEAKY = (("negative_slope=0.1", _leaky(0.1)), ("negative_slope=0.2", _leaky(0.2)))
 _ELU = (("", _elu(1.0)), ("alpha=0.5", _elu(0.5)))
 
 ACTIVATIONS: tuple[Rule, ...] = (
     unary("torch.relu", ("", _RELU), verb="rectify"),
-    unary("F.gelu", ("", _GELU), ("approximate='tanh'", Curve(_gelu_tanh, turns=(-0.7518,))),
+    unary("F.gelu", ("", _GELU), ("approximate='tanh'", Curve(gelu_tanh, turns=(-0.7518,))),
           verb="apply GELU"),
     unary("F.silu", ("", _SILU), verb="apply SiLU"),
     unary("F.mish", ("", _MISH), verb="apply Mish"),
@@ -92,12 +72,12 @@ ACTIVATIONS: tuple[Rule, ...] = (
     unary("F.hardtanh", ("min_val=-1.0, max_val=1.0", _clip(-1.0, 1.0)),
           ("min_val=-0.5, max_val=1.5", _clip(-0.5, 1.5)), verb="clip"),
     unary("F.hardswish", ("", _HARDSWISH), verb="apply hardswish"),
-    unary("F.hardsigmoid", ("", Curve(lambda x: min(max(x / 6 + 0.5, 0.0), 1.0))),
+    unary("F.hardsigmoid", ("", Curve(lambda x: clipped(x / 6 + 0.5, 0.0, 1.0))),
           verb="squash by a hard sigmoid", noun="gate"),
     unary("F.softsign", ("", Curve(lambda x: x / (1 + abs(x)))), passes=7, verb="apply softsign"),
     unary("F.logsigmoid", ("", Curve(lambda x: -softplus(-x))), passes=3,
           verb="take the log of a sigmoid"),
-    unary("F.tanhshrink", ("", Curve(lambda x: x - math.tanh(x))), passes=5,
+    unary("F.tanhshrink", ("", Curve(lambda x: x - np.tanh(x))), passes=5,
           verb="apply tanhshrink"),
     unary("F.relu6", ("", _clip(0.0, 6.0)), verb="rectify up to six"),
     unary("F.softshrink", ("lambd=0.5", Curve(_shrunk)), verb="shrink softly"),

@@ -5,12 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from fusewright.operators.catalogue import bounds
-from fusewright.operators.catalogue.activations import exp, gelu, sigmoid, softplus
 from fusewright.operators.catalogue.bounds import Bounds
 from fusewright.operators.catalogue.elementwise import kept
+from fusewright.operators.catalogue.functions import exp, gelu, sigmoid, softplus
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
-from fusewright.operators.catalogue.sample import MOVED, mapped, moved
+from fusewright.operators.catalogue.sample import MOVED, Sample, moved
 from fusewright.operators.catalogue.size import ONE
 from fusewright.operators.catalogue.value import (
     FEATURE,
@@ -27,10 +29,10 @@ from fusewright.operators.catalogue.value import (
 class Join:
     """A real function of several operands, and the bounds it gives."""
 
-    at: Callable[..., float]
+    at: Callable[..., Sample]
     bounds: Callable[..., Bounds]
     adds: bool = False
-    """Whether it adds its second operand to its first, or subtracts it."""
+    """Whether it adds a share of its second operand to its first, or subtracts it."""
     scales: Literal["no", "signed", "positive"] = "no"
     """Whether it multiplies its first operand by something made of its second, and of what sign."""
     positive: tuple[int, ...] = ()
@@ -41,7 +43,7 @@ class Join:
     """Whether it picks the greater or the lesser of its operands."""
     inner: int | None = None
     """Operand that another operator treats first."""
-    bare: Callable[..., float] | None = None
+    bare: Callable[..., Sample] | None = None
     """What it would be without its first operator, where it has two."""
 
 
@@ -75,7 +77,7 @@ def join(  # noqa: PLR0913 -- one row of a table
             low=low,
             high=high,
             facts=_joined_facts(made, operands, shape),
-            feel=lambda _, *samples: mapped(made.at, *samples),
+            feel=lambda _, *samples: made.at(*samples),
             cost=Cost(
                 moved=elements + sum(value.elements for value in (*operands, *inner * 2)),
                 kernels=max(1, len(uses)),
@@ -92,8 +94,7 @@ def _is_pointless(made: Join, operands: tuple[Value, ...]) -> bool:
     if made.chooses:
         return any(fact.kind == "extreme" for value in operands for fact in value.facts)
     samples = [value.sample for value in operands]
-    bare = mapped(made.bare, *samples) if made.bare else None
-    return bare is not None and moved(mapped(made.at, *samples), bare) < MOVED
+    return made.bare is not None and moved(made.at(*samples), made.bare(*samples)) < MOVED
 
 
 def _joined_shape(made: Join, operands: tuple[Value, ...]) -> Shape | None:
@@ -129,31 +130,32 @@ def _partner(dice: Dice, value: Value) -> tuple[Layout, Shape]:
     return value.layout, shape
 
 
-def _logaddexp(x: float, y: float) -> float:
-    return max(x, y) + math.log1p(exp(-abs(x - y)))
+def _logaddexp(x: Sample, y: Sample) -> Sample:
+    return np.maximum(x, y) + np.log1p(exp(-abs(x - y)))
 
 
-def _product(x: float, y: float) -> float:
+def _product(x: Sample, y: Sample) -> Sample:
     return x * y
 
 
 JOINS: tuple[Rule, ...] = (
     join("torch.add", "{0} + {1}", Join(lambda x, y: x + y, bounds.total, adds=True),
-         verb="add {1}", weight=2.0),
+         verb="add {1}", weight=1.1),
     join("torch.sub", "{0} - {1}", Join(lambda x, y: x - y, bounds.difference, adds=True),
          verb="subtract {1}"),
     join("torch.mul", "{0} * {1}", Join(_product, bounds.product, scales="signed"),
-         verb="multiply by {1}", weight=1.2),
+         verb="multiply by {1}", weight=0.12),
     join("torch.div", "{0} / (1.0 + {1})",
          Join(lambda x, y: x / (1 + y), bounds.fraction, scales="positive", positive=(1,), inner=1),
-         verb="divide by one plus {1}", weight=3.0, uses=("torch.add", "torch.div")),
-    join("torch.maximum", "torch.maximum({0}, {1})", Join(max, bounds.greater, chooses=True),
+         verb="divide by one plus {1}", weight=2.0, uses=("torch.add", "torch.div")),
+    join("torch.maximum", "torch.maximum({0}, {1})", Join(np.maximum, bounds.greater, chooses=True),
          verb="take the greater of it and {1}"),
-    join("torch.minimum", "torch.minimum({0}, {1})", Join(min, bounds.lesser, chooses=True),
+    join("torch.minimum", "torch.minimum({0}, {1})", Join(np.minimum, bounds.lesser, chooses=True),
          verb="take the lesser of it and {1}"),
     join("torch.lerp", "torch.lerp({0}, {1}, 0.3)",
-         Join(lambda x, y: 0.7 * x + 0.3 * y, bounds.between), verb="interpolate towards {1}"),
-    join("torch.hypot", "torch.hypot({0}, {1})", Join(math.hypot, bounds.hypotenuse),
+         Join(lambda x, y: 0.7 * x + 0.3 * y, bounds.between, adds=True),
+         verb="interpolate towards {1}"),
+    join("torch.hypot", "torch.hypot({0}, {1})", Join(np.hypot, bounds.hypotenuse),
          verb="take the hypotenuse with {1}", weight=0.5),
     join("torch.logaddexp", "torch.logaddexp({0}, {1})", Join(_logaddexp, bounds.logarithmic_sum),
          verb="add {1} in log space", weight=0.6),
@@ -167,24 +169,25 @@ JOINS: tuple[Rule, ...] = (
          Join(lambda x, y, z: x + y / (z + 0.5), bounds.plus_quotient, wide=True, positive=(2,),
               inner=2), arity=3, verb="add a quotient", uses=("torch.add", "torch.addcdiv")),
     join("torch.special.xlog1py", "torch.special.xlog1py({0}, {1})",
-         Join(lambda x, y: x * math.log1p(y), bounds.logarithmic, scales="positive", positive=(1,)),
+         Join(lambda x, y: x * np.log1p(y), bounds.logarithmic, scales="positive", positive=(1,)),
          verb="weigh by log1p of {1}", weight=0.5),
     join("torch.sigmoid", "{0} * torch.sigmoid({1})",
          Join(lambda x, y: x * sigmoid(y), bounds.fraction, scales="positive", inner=1,
-              bare=_product), verb="gate by the sigmoid of {1}",
+              bare=_product), verb="gate by the sigmoid of {1}", weight=0.12,
          uses=("torch.sigmoid", "torch.mul")),
     join("F.gelu", "F.gelu({0}) * {1}",
          Join(lambda x, y: gelu(x) * y, bounds.curved, scales="signed", inner=0, bare=_product),
-         verb="gate {1} by GELU", uses=("F.gelu", "torch.mul")),
+         verb="gate {1} by GELU", weight=0.12, uses=("F.gelu", "torch.mul")),
     join("F.silu", "F.silu({0}) * {1}",
          Join(lambda x, y: x * sigmoid(x) * y, bounds.curved, scales="signed", inner=0,
-              bare=_product), verb="gate {1} by SiLU", uses=("F.silu", "torch.mul")),
+              bare=_product), verb="gate {1} by SiLU", weight=0.12,
+         uses=("F.silu", "torch.mul")),
     join("torch.tanh", "{0} * torch.tanh({1})",
-         Join(lambda x, y: x * math.tanh(y), bounds.swung, scales="signed", inner=1, bare=_product),
-         verb="gate by tanh of {1}", weight=0.7, uses=("torch.tanh", "torch.mul")),
+         Join(lambda x, y: x * np.tanh(y), bounds.swung, scales="signed", inner=1, bare=_product),
+         verb="gate by tanh of {1}", weight=0.1, uses=("torch.tanh", "torch.mul")),
     join("F.softplus", "{0} * F.softplus({1})",
          Join(lambda x, y: x * softplus(y), bounds.weighed, scales="positive", inner=1,
-              bare=_product), verb="weigh by softplus of {1}", weight=0.5,
+              bare=_product), verb="weigh by softplus of {1}", weight=0.08,
          uses=("F.softplus", "torch.mul")),
 )  # fmt: skip
 """Operators of two or three tensors."""

@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
+
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.products import DOMINANT, likeness
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Member, Refused, Rule
-from fusewright.operators.catalogue.sample import Sample, moments
+from fusewright.operators.catalogue.sample import Moment, Sample, moments
 from fusewright.operators.catalogue.value import Fact, Layout, Shape, Value
 
 SHORTEST, LONGEST = 16, 4096
@@ -19,22 +21,20 @@ SHARPEST = 4.0
 def attended(noise: Noise, q: Sample, k: Sample, v: Sample, length: int) -> Sample:
     """Mean of *length* values, weighed by a softmax of scaled products."""
     mean, deviation = moments(v)
-    variance = min(score_variance(q, k), SHARPEST)
-    plain = deviation / math.sqrt(length)
-    weighed = deviation * math.sqrt(math.expm1(variance) / length)
-    values, scores = noise.drawn(4, (2,)), noise.drawn(5, (0, 1, 2))
-    return tuple(mean + plain * a + weighed * b for a, b in zip(values, scores, strict=True))
+    variance = np.minimum(score_variance(q, k), SHARPEST)
+    plain = noise.drawn(4, (2,)) + np.sqrt(np.expm1(variance)) * noise.drawn(5, (0, 1, 2))
+    return mean + deviation / math.sqrt(length) * plain
 
 
 def _flat(values: Sample, variance: float, length: int) -> Refused | None:
     """Refuse scores that pick one position alone, or that tell no query from another."""
     if variance > SHARPEST:
         return Refused("range")
-    between_queries = moments(values)[1] * math.sqrt(math.expm1(variance) / length)
+    between_queries = float(moments(values)[1]) * math.sqrt(math.expm1(variance) / length)
     return Refused("constant") if between_queries < VISIBLE else None
 
 
-def score_variance(q: Sample, k: Sample) -> float:
+def score_variance(q: Sample, k: Sample) -> Moment:
     """Variance of scaled products along the keys of one query."""
     mean, deviation = moments(q)
     return (mean * mean + deviation * deviation) * moments(k)[1] ** 2
@@ -44,7 +44,7 @@ def _attention(dice: Dice, q: Value, k: Value, v: Value) -> Applied | Refused:
     if not _fit(q, k, v):
         return Refused("shape")
     length, width = int(k.shape[-2]), int(q.shape[-1])
-    refused = _flat(v.sample, score_variance(q.sample, k.sample), length)
+    refused = _flat(v.sample, float(score_variance(q.sample, k.sample)), length)
     if refused:
         return refused
     # Positions that match themselves best attend to nothing else.
@@ -82,8 +82,8 @@ def _self_attention(dice: Dice, x: Value) -> Applied | Refused:
         return Refused("shape")
     length, width = int(x.shape[0]), int(x.feature)
     build = f"nn.MultiheadAttention({x.feature.text}, {heads}, bias=False, batch_first=True)"
-    half = tuple(element / math.sqrt(2) for element in x.sample)
-    refused = _flat(half, score_variance(half, half), length)
+    half = x.sample / math.sqrt(2)
+    refused = _flat(half, float(score_variance(half, half)), length)
     if refused:
         return refused
     return Applied(
@@ -104,9 +104,9 @@ def _self_attention(dice: Dice, x: Value) -> Applied | Refused:
 
 def _projected_attention(noise: Noise, sample: Sample, length: int) -> Sample:
     # Xavier weights over the packed projections halve the variance, Kaiming's third it.
-    half = tuple(x / math.sqrt(2) for x in sample)
+    half = sample / math.sqrt(2)
     inner = Noise(noise.place, (half,) * 3, noise.before and (noise.before[0],) * 3)
-    return tuple(x / math.sqrt(3) for x in attended(inner, half, half, half, length))
+    return attended(inner, half, half, half, length) / math.sqrt(3)
 
 
 def _sequence(_: Dice, x: Value) -> tuple[Layout, Shape]:

@@ -75,7 +75,7 @@ def _module(n: int) -> Act:
             call="{m0}({0})",
             members=(Member("conv", build),),
             shape=shape,
-            facts=(Fact("bias", others(x, 1)), *_reordered(x)),
+            facts=(Fact("bias", others(x, 1)), *_reordered(x), *_shifted(x)),
             params=(1,),
             lone=bound * x.peak,
             feel=lambda noise, s: biased(noise, projected(noise, s, fan_in, bound), bound),
@@ -103,7 +103,7 @@ def _function(n: int) -> Act:
             call=f"F.conv{n}d({{0}}, {{m0}}{window.arguments()})",
             members=(Member("weight", f"nn.Parameter(torch.randn({sides}) * {scale})"),),
             shape=shape,
-            facts=_reordered(x),
+            facts=(*_reordered(x), *_shifted(x)),
             lone=WEIGHT_BOUND * x.peak / math.sqrt(fan_in),
             feel=lambda noise, s: projected(noise, s, fan_in, math.sqrt(3 / fan_in)),
             cost=_cost(x, shape, fan_in, 1),
@@ -132,7 +132,7 @@ def _transposed(n: int) -> Act:
             call="{m0}({0})",
             members=(Member("upconv", build),),
             shape=shape,
-            facts=(Fact("bias", others(x, 1)), *_reordered(x)),
+            facts=(Fact("bias", others(x, 1)), *_reordered(x), *_shifted(x)),
             params=(1,),
             lone=bound * x.peak,
             feel=lambda noise, s: biased(noise, projected(noise, s, terms, bound), bound),
@@ -140,6 +140,14 @@ def _transposed(n: int) -> Act:
         )
 
     return act
+
+
+def _shifted(x: Value) -> tuple[Fact, ...]:
+    """What is constant along the positions stays so, but for the border."""
+    places = tuple(range(2, x.rank))
+    kinds = ("shift", "bias")
+    held = any(fact.kind in kinds and set(places) <= set(fact.dims) for fact in x.facts)
+    return (Fact("shift", places),) if held else ()
 
 
 def _reordered(x: Value) -> tuple[Fact, ...]:

@@ -2,14 +2,14 @@
 
 import math
 
+import numpy as np
+
 from fusewright.operators.catalogue.losses import squared
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
 from fusewright.operators.catalogue.sample import (
     Sample,
-    affine,
-    correlation,
-    mapped,
+    average,
     moments,
     power,
 )
@@ -58,16 +58,11 @@ def _cosine(dice: Dice, x: Value, y: Value) -> Applied | Refused:
 
 
 def _cosines(noise: Noise, a: Sample, b: Sample, n: int) -> Sample:
-    left, right = math.sqrt(power(a)) or 1.0, math.sqrt(power(b)) or 1.0
-    cosine = math.fsum(mapped(lambda p, q: p * q, a, b)) / len(a) / (left * right)
-
-    def influence(p: float, q: float) -> float:
-        """How far one pair of elements pulls the cosine, by the delta method."""
-        u, v = p / left, q / right
-        return u * v - cosine * (u * u + v * v) / 2
-
-    deviation = moments(mapped(influence, a, b))[1]
-    return affine(noise.drawn(4, (0, 1)), cosine, deviation / math.sqrt(n))
+    u, v = (x / np.sqrt(np.maximum(power(x), 1e-60)) for x in (a, b))
+    cosine = average(u * v)
+    # How far each pair of elements pulls the cosine, by the delta method.
+    influence = u * v - cosine * (u * u + v * v) / 2
+    return cosine + moments(influence)[1] / math.sqrt(n) * noise.drawn(4, (0, 1))
 
 
 def _reordered_alike(x: Value, y: Value, dim: int) -> bool:
@@ -101,12 +96,13 @@ def _pairwise(_: Dice, x: Value, y: Value) -> Applied | Refused:
 
 def _distances(noise: Noise, a: Sample, b: Sample, n: int, other: int = 1) -> Sample:
     """Distances over *n* elements between the first operand and the one numbered *other*."""
-    mean, deviation = moments(mapped(squared, a, b))
-    if abs(correlation(a, b)) < CHANCE:
-        (left, spread), (right, width) = moments(a), moments(b)
-        mean = squared(left, right) + spread * spread + width * width
-    sums = affine(noise.drawn(3 + other, (0, other)), n * mean, math.sqrt(n) * deviation)
-    return tuple(math.sqrt(max(x, 0.0)) for x in sums)
+    mean, deviation = moments(squared(a, b))
+    (left, spread), (right, width) = moments(a), moments(b)
+    apart = squared(left, right) + spread * spread + width * width
+    covariance = average(a * b) - left * right
+    mean = np.where(abs(covariance) < CHANCE * spread * width, apart, mean)
+    sums = n * mean + math.sqrt(n) * deviation * noise.drawn(3 + other, (0, other))
+    return np.sqrt(np.maximum(sums, 0.0))
 
 
 def _cdist(_: Dice, x: Value, y: Value) -> Applied | Refused:
@@ -138,7 +134,7 @@ def _triplet(_: Dice, x: Value, y: Value, z: Value) -> Applied | Refused:
 
     def feel(noise: Noise, a: Sample, b: Sample, c: Sample) -> Sample:
         near, far = _distances(noise, a, b, n), _distances(noise, a, c, n, other=2)
-        return mapped(lambda p, q: max(p - q + MARGIN, 0.0), near, far)
+        return np.maximum(near - far + MARGIN, 0.0)
 
     return Applied(
         call="F.triplet_margin_loss({0}, {1}, {2}, reduction='none')",

@@ -4,8 +4,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Member, Refused, Rule
-from fusewright.operators.catalogue.sample import mapped, moments
+from fusewright.operators.catalogue.sample import Sample
 from fusewright.operators.catalogue.value import Fact, Kind, Value
 
 
@@ -13,7 +15,7 @@ from fusewright.operators.catalogue.value import Fact, Kind, Value
 class Curve:
     """A real function and what the rules must know of it."""
 
-    at: Callable[[float], float]
+    at: Callable[[Sample], Sample]
     turns: tuple[float, ...] = ()
     """Where it has a local extreme."""
     bounds: tuple[float, float] | None = None
@@ -30,7 +32,7 @@ class Curve:
         if self.bounds:
             return self.bounds
         inner = [turn for turn in self.turns if low < turn < high]
-        reached = [self.at(x) for x in (low, high, *inner)]
+        reached = self.at(np.array((low, high, *inner))).tolist()
         return min(reached), max(reached)
 
 
@@ -59,7 +61,7 @@ def unary(  # noqa: PLR0913 -- one row of a table
         arguments, curve = dice.one_of(options)
         if x.low < curve.domain[0] or x.high > curve.domain[1]:
             return Refused("domain")
-        if moments(x.sample)[1] > curve.widest:
+        if x.deviation > curve.widest:
             return Refused("range")
         low, high = curve.image(x.low, x.high)
         spelled, members = (call, ()) if call else _spell(name, arguments)
@@ -69,7 +71,7 @@ def unary(  # noqa: PLR0913 -- one row of a table
             shape=x.shape,
             low=low,
             high=high,
-            feel=lambda _, sample: mapped(curve.at, sample),
+            feel=lambda _, sample: curve.at(sample),
             facts=kept(x.facts, curve.keeps),
             cost=Cost(moved=passes * x.elements, kernels=passes // 2, slowness=slowness),
         )

@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
+
 from fusewright.operators.catalogue.elementwise import kept
 from fusewright.operators.catalogue.reductions import reduction_dims
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
-from fusewright.operators.catalogue.sample import COUNT, rolled
+from fusewright.operators.catalogue.sample import COUNT, Sample, rolled
 from fusewright.operators.catalogue.value import (
     DIMENSIONED,
     FEATURE,
@@ -25,6 +27,8 @@ VIEWS = frozenset({"torch.transpose", "torch.flatten"})
 """Operators that move nothing: no source yields them as work, and none can be broken."""
 LEAST_SHARE = 16
 """Parts of a concatenation of which each must be one at least."""
+_STRIDE = np.arange(COUNT) * 37 % COUNT
+_HALF = np.arange(COUNT) % 2
 LARGEST_FLAT = 2**16
 """Most features worth flattening into one row."""
 
@@ -69,8 +73,20 @@ def _flatten_places(_: Dice, x: Value) -> Applied | Refused:
         (x.feature, length),
         passes=0,
         layout="signal",
-        facts=mapped_facts(x.facts, {0: 0, 1: 1}),
+        facts=_unrolled(x),
     )
+
+
+def _unrolled(x: Value) -> tuple[Fact, ...]:
+    """Facts along all positions become ones along the one dimension that they are now."""
+    places = set(range(2, x.rank))
+    along = {0: 0, 1: 1, **dict.fromkeys(places, 2)}
+    whole = (fact for fact in x.facts if places <= set(fact.dims))
+    unrolled = tuple(
+        Fact(fact.kind, tuple(dict.fromkeys(along[dim] for dim in fact.dims))) for fact in whole
+    )
+    others_of = tuple(fact for fact in x.facts if not places <= set(fact.dims))
+    return unrolled + mapped_facts(others_of, {0: 0, 1: 1})
 
 
 def _flatten(_: Dice, x: Value) -> Applied | Refused:
@@ -145,7 +161,7 @@ def _difference(_: Dice, x: Value) -> Applied | Refused:
         low=x.low - x.high,
         high=x.high - x.low,
         blind=(Fact("shift", (dim,)),),
-        feel=lambda _, s: tuple(a - b for a, b in zip(s, rolled(s), strict=True)),
+        feel=lambda _, s: s - rolled(s),
         cost=Cost(moved=3 * x.elements),
     )
 
@@ -159,7 +175,7 @@ def _triangle(name: str) -> Rule:
             shape=x.shape,
             low=min(x.low, 0.0),
             high=max(x.high, 0.0),
-            feel=lambda _, s: tuple(a if i % 2 else 0.0 for i, a in enumerate(s)),
+            feel=lambda _, s: s * _HALF,
             cost=Cost(moved=2 * x.elements),
         )
 
@@ -187,9 +203,13 @@ def _cat(_: Dice, x: Value, y: Value) -> Applied | Refused:
         low=min(x.low, y.low),
         high=max(x.high, y.high),
         # A stride through the sample takes elements of either at random.
-        feel=lambda _, a, b: tuple((a if i * 37 % COUNT < border else b)[i] for i in range(COUNT)),
+        feel=lambda _, a, b: _mixed(a, b, border),
         cost=Cost(moved=2 * (x.elements + y.elements)),
     )
+
+
+def _mixed(a: Sample, b: Sample, border: int) -> Sample:
+    return np.where(border > _STRIDE, a, b)
 
 
 def _features(dice: Dice, x: Value) -> tuple[Layout, Shape]:

@@ -4,9 +4,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fusewright.operators.catalogue.activations import softplus
+import numpy as np
+
+from fusewright.operators.catalogue.functions import softplus
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
-from fusewright.operators.catalogue.sample import mapped, moments
+from fusewright.operators.catalogue.sample import Sample
 from fusewright.operators.catalogue.value import (
     DIMENSIONED,
     Value,
@@ -22,7 +24,7 @@ WIDEST = 2.0
 class Penalty:
     """What a loss makes of a prediction and its target."""
 
-    at: Callable[[float, float], float]
+    at: Callable[[Sample, Sample], Sample]
     arguments: str = "reduction='none'"
     accepts: Callable[[Value, Value], bool] = lambda _, __: True
     passes: int = 3
@@ -43,35 +45,43 @@ def loss(name: str, made: Penalty, verb: str, weight: float = 1.0) -> Rule:
             call=f"{name}({{0}}, {{1}}, {made.arguments})",
             shape=x.shape,
             low=made.least(x, y) if made.least else zero,
-            high=max(made.at(a, b) for a in (x.low, x.high) for b in (y.low, y.high)),
-            feel=lambda _, a, b: mapped(made.at, a, b),
+            high=_highest(made, x, y),
+            feel=lambda _, a, b: made.at(a, b),
             cost=Cost(moved=made.passes * x.elements),
         )
 
     return Rule(name, "loss", act, 2, weight=weight, layouts=DIMENSIONED, noun="error", verb=verb)
 
 
-def squared(a: float, b: float) -> float:
+def _highest(made: Penalty, x: Value, y: Value) -> float:
+    """Greatest penalty at the corners of the bounds."""
+    corners = made.at(np.array((x.low, x.low, x.high, x.high)), np.array((y.low, y.high) * 2))
+    return float(np.maximum.reduce(corners))
+
+
+def squared(a: Sample, b: Sample) -> Sample:
     """Squared difference."""
-    return (a - b) ** 2
+    gap = a - b
+    return gap * gap
 
 
-def _absolute(a: float, b: float) -> float:
+def _absolute(a: Sample, b: Sample) -> Sample:
     return abs(a - b)
 
 
-def _huber(a: float, b: float) -> float:
+def _huber(a: Sample, b: Sample) -> Sample:
     gap = abs(a - b)
-    return 0.5 * gap * gap if gap < HUBER_DELTA else HUBER_DELTA * (gap - 0.5 * HUBER_DELTA)
+    straight = HUBER_DELTA * (gap - 0.5 * HUBER_DELTA)
+    return np.where(gap < HUBER_DELTA, 0.5 * gap * gap, straight)
 
 
-def _smooth(a: float, b: float) -> float:
+def _smooth(a: Sample, b: Sample) -> Sample:
     gap = abs(a - b)
-    return 0.5 * gap * gap if gap < 1 else gap - 0.5
+    return np.where(gap < 1, 0.5 * gap * gap, gap - 0.5)
 
 
-def _divergence(a: float, b: float) -> float:
-    return b * (math.log(b) - a) if b > 0 else 0.0
+def _divergence(a: Sample, b: Sample) -> Sample:
+    return np.where(b > 0, b * (np.log(np.maximum(b, 1e-300)) - a), 0.0)
 
 
 def _is_log_probability(x: Value, y: Value) -> bool:
@@ -82,22 +92,22 @@ def _is_probability(_: Value, y: Value) -> bool:
     return y.low >= 0 and y.high <= 1
 
 
-def _binary(a: float, b: float) -> float:
+def _binary(a: Sample, b: Sample) -> Sample:
     return softplus(a) - a * b
 
 
-def _poisson(a: float, b: float) -> float:
-    return math.exp(min(a, 80.0)) - b * a
+def _poisson(a: Sample, b: Sample) -> Sample:
+    return np.exp(np.minimum(a, 80.0)) - b * a
 
 
 def _least_poisson(x: Value, y: Value) -> float:
     # Straight in the target, and lowest along the prediction where its exponential is the target.
     lowest = ((min(max(math.log(max(b, 1e-9)), x.low), x.high), b) for b in (y.low, y.high))
-    return min(_poisson(a, b) for a, b in lowest)
+    return min(math.exp(min(a, 80.0)) - b * a for a, b in lowest)
 
 
 def _is_calm(x: Value, y: Value) -> bool:
-    return y.low >= 0 and moments(x.sample)[1] < WIDEST
+    return y.low >= 0 and x.deviation < WIDEST
 
 
 LOSSES: tuple[Rule, ...] = (

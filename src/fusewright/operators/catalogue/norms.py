@@ -3,8 +3,9 @@
 import math
 
 from fusewright.operators.catalogue.elementwise import kept
+from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Act, Applied, Cost, Dice, Member, Refused, Rule
-from fusewright.operators.catalogue.sample import affine, mapped, power
+from fusewright.operators.catalogue.sample import Sample, power
 from fusewright.operators.catalogue.spans import Span, unit_power
 from fusewright.operators.catalogue.value import (
     DIMENSIONED,
@@ -97,7 +98,7 @@ def _normalize(dice: Dice, x: Value) -> Applied | Refused:
         high=1.0 if x.high > 0 else 0.0,
         facts=(Fact("norm1", (dim,)), *kept(x.facts, frozenset({"perm"}))),
         blind=(Fact("scale", (dim,)), Fact("norm1", (dim,)), Fact("var1", (dim,))),
-        feel=lambda _, sample: affine(unit_power(sample), 0.0, 1 / math.sqrt(n)),
+        feel=lambda _, sample: unit_power(sample) / math.sqrt(n),
         cost=Cost(moved=4 * x.elements, kernels=3),
     )
 
@@ -112,13 +113,16 @@ def _local_response(dice: Dice, x: Value) -> Applied | Refused:
         shape=x.shape,
         low=min(x.low, 0.0),
         high=max(x.high, 0.0),
-        feel=lambda noise, sample: mapped(
-            lambda a, m: a / (1 + alpha * abs(m)) ** 0.75,
-            sample,
-            affine(noise.drawn(), power(sample), power(sample) * math.sqrt(2 / size)),
-        ),
+        feel=lambda noise, sample: _responded(noise, sample, size, alpha),
         cost=Cost(moved=14 * x.elements, kernels=7),
     )
+
+
+def _responded(noise: Noise, sample: Sample, size: int, alpha: float) -> Sample:
+    mean = power(sample)
+    around = mean + mean * math.sqrt(2 / size) * noise.drawn()
+    responded: Sample = sample / (1 + alpha * abs(around)) ** 0.75
+    return responded
 
 
 def _rule(name: str, act: Act, verb: str, layouts: tuple[Layout, ...], weight: float = 1.0) -> Rule:

@@ -3,9 +3,11 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Member, Refused, Rule
-from fusewright.operators.catalogue.sample import Sample, affine, mapped, moments, power
+from fusewright.operators.catalogue.sample import Sample, average, moments, power
 from fusewright.operators.catalogue.size import Size
 from fusewright.operators.catalogue.value import (
     Fact,
@@ -38,19 +40,19 @@ def projected(noise: Noise, sample: Sample, fan_in: float, bound: float) -> Samp
     """
     mean, deviation = moments(sample)
     width = bound * math.sqrt(fan_in / 3)
-    return mapped(lambda p, z: width * (mean * p + deviation * z), noise.fixed(0), noise.drawn())
+    return width * (mean * noise.fixed(0) + deviation * noise.drawn())
 
 
 def biased(noise: Noise, sample: Sample, bound: float) -> Sample:
     """Add a bias that is uniform within *bound*."""
-    return mapped(lambda x, p: x + bound / math.sqrt(3) * p, sample, noise.fixed(1))
+    return sample + bound / math.sqrt(3) * noise.fixed(1)
 
 
 def contracted(noise: Noise, x: Sample, y: Sample, n: int) -> Sample:
     """Sums of *n* products of elements of *x* and *y*."""
     (mean, deviation), (other_mean, other) = moments(x), moments(y)
     variance = (deviation * other) ** 2 + (mean * other) ** 2 + (other_mean * deviation) ** 2
-    return affine(noise.drawn(4, (0, 1)), n * mean * other_mean, math.sqrt(n * variance))
+    return n * mean * other_mean + np.sqrt(n * variance) * noise.drawn(4, (0, 1))
 
 
 def _linear(dice: Dice, x: Value) -> Applied | Refused:
@@ -130,8 +132,9 @@ def _addmm(dice: Dice, x: Value) -> Applied | Refused:
 
 def likeness(x: Sample, y: Sample) -> float:
     """How far a product of elements at one place stands out from one of any two, a ratio."""
-    paired = math.fsum(mapped(lambda a, b: a * b, x, y)) / len(x)
-    return abs(paired - moments(x)[0] * moments(y)[0]) / (math.sqrt(power(x) * power(y)) or 1.0)
+    paired = average(x * y)
+    excess = abs(paired - moments(x)[0] * moments(y)[0])
+    return float(excess / np.sqrt(np.maximum(power(x) * power(y), 1e-60)))
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ def product(name: str, made: Product, *, uses: tuple[str, ...] = (), weight: flo
             shape=shape,
             layout="heads" if x.layout == "heads" else "tokens",
             lone=factor * x.peak * y.peak,
-            feel=lambda noise, a, b: affine(contracted(noise, a, b, n), 0.0, factor),
+            feel=lambda noise, a, b: factor * contracted(noise, a, b, n),
             facts=_product_facts(made, y),
             cost=_cost(x, shape, n, other=y.elements + 2 * made.scaled * math.prod(shape)),
         )
@@ -220,7 +223,7 @@ def _cost(x: Value, shape: Shape, n: int, params: int = 0, other: int = 0) -> Co
 
 _CROSS = "{1}.transpose(-2, -1)"
 PRODUCTS: tuple[Rule, ...] = (
-    Rule("nn.Linear", "matmul", _linear, weight=2.0, layouts=LAST, noun="hidden", verb="project"),
+    Rule("nn.Linear", "matmul", _linear, weight=1.6, layouts=LAST, noun="hidden", verb="project"),
     _weighted("F.linear", "F.linear({0}, {m0})", transposed=True),
     _weighted("torch.matmul", "{0} @ {m0}"),
     _weighted("torch.einsum", "torch.einsum('btd,df->btf', {0}, {m0})", ("tokens",)),
@@ -231,10 +234,10 @@ PRODUCTS: tuple[Rule, ...] = (
             uses=("torch.transpose", "torch.bmm")),
     product("torch.bmm", Product(f"torch.bmm({{0}}, {_CROSS}) * {{m0}}", transposed=True,
                                  scaled=True, rank=3),
-            uses=("torch.transpose", "torch.bmm", "torch.mul"), weight=1.5),
+            uses=("torch.transpose", "torch.bmm", "torch.mul"), weight=0.3),
     product("torch.matmul", Product("{0} @ {1}")),
     product("torch.matmul", Product(f"{{0}} @ {_CROSS} * {{m0}}", transposed=True, scaled=True),
-            uses=("torch.transpose", "torch.matmul", "torch.mul"), weight=1.5),
+            uses=("torch.transpose", "torch.matmul", "torch.mul"), weight=0.3),
     product("torch.einsum", Product("torch.einsum('bts,bsd->btd', {0}, {1})", rank=3)),
     product("torch.einsum", Product("torch.einsum('btd,bsd->bts', {0}, {1})", transposed=True,
                                     rank=3)),

@@ -4,9 +4,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
-from fusewright.operators.catalogue.sample import Sample, affine, largest, moments, upper
+from fusewright.operators.catalogue.sample import COUNT, Sample, largest, moments, power, upper
+from fusewright.operators.catalogue.sample import greatest as top_of
 from fusewright.operators.catalogue.size import ONE
 from fusewright.operators.catalogue.value import (
     DIMENSIONED,
@@ -48,12 +51,12 @@ class Reduction:
 def averaged(noise: Noise, sample: Sample, n: int) -> Sample:
     """Means of *n* elements each."""
     mean, deviation = moments(sample)
-    return affine(noise.drawn(), mean, deviation / math.sqrt(n))
+    return mean + deviation / math.sqrt(n) * noise.drawn()
 
 
 def summed(noise: Noise, sample: Sample, n: int) -> Sample:
     """Sums of *n* elements each."""
-    return affine(averaged(noise, sample, n), 0.0, n)
+    return n * averaged(noise, sample, n)
 
 
 def greatest(noise: Noise, sample: Sample, n: int) -> Sample:
@@ -63,40 +66,40 @@ def greatest(noise: Noise, sample: Sample, n: int) -> Sample:
 
 def least(noise: Noise, sample: Sample, n: int) -> Sample:
     """Least of *n* elements each."""
-    return affine(greatest(noise, affine(sample, 0.0, -1.0), n), 0.0, -1.0)
+    return -greatest(noise, -sample, n)
 
 
 def log_summed(noise: Noise, sample: Sample, n: int) -> Sample:
     """Log of the sum of the exponentials of *n* elements each."""
-    top = max(sample)
-    sums = summed(noise, tuple(math.exp(x - top) for x in sample), n)
-    return tuple(top + math.log(max(x, 1e-30)) for x in sums)
+    top = top_of(sample)
+    sums = summed(noise, np.exp(sample - top), n)
+    return top + np.log(np.maximum(sums, 1e-30))
 
 
 def deviations(noise: Noise, sample: Sample, n: int) -> Sample:
     """Standard deviation of *n* elements each."""
     mean, deviation = moments(sample)
-    if deviation == 0:
-        return affine(sample, 0.0, 0.0)
-    fourth = math.fsum((x - mean) ** 4 for x in sample) / len(sample)
-    spread = math.sqrt(max(fourth / deviation**4 - 1, 0.0) / (4 * n))
-    return tuple(deviation * abs(1 + spread * z) for z in noise.drawn())
+    fourth = power((sample - mean) ** 2)
+    flatness = fourth / np.maximum(deviation, 1e-30) ** 4
+    spread = np.sqrt(np.maximum(flatness - 1, 0.0) / (4 * n))
+    found: Sample = deviation * abs(1 + spread * noise.drawn())
+    return found
 
 
 def _variances(noise: Noise, sample: Sample, n: int) -> Sample:
-    return tuple(x * x for x in deviations(noise, sample, n))
+    spread = deviations(noise, sample, n)
+    return spread * spread
 
 
 def norms(noise: Noise, sample: Sample, n: int) -> Sample:
     """Euclidean norm of *n* elements each."""
-    squares = summed(noise, tuple(x * x for x in sample), n)
-    return tuple(math.sqrt(max(x, 0.0)) for x in squares)
+    return np.sqrt(np.maximum(summed(noise, sample * sample, n), 0.0))
 
 
 def _middle(noise: Noise, sample: Sample, n: int) -> Sample:
-    centre = sorted(sample)[len(sample) // 2]
+    centre = np.sort(sample, -1)[..., COUNT // 2 : COUNT // 2 + 1]
     # The median of n normal elements deviates by sqrt(pi / 2) as much as their mean.
-    return affine(noise.drawn(), centre, moments(sample)[1] * math.sqrt(math.pi / (2 * n)))
+    return centre + moments(sample)[1] * math.sqrt(math.pi / (2 * n)) * noise.drawn()
 
 
 def _same(low: float, high: float, _: int) -> tuple[float, float]:

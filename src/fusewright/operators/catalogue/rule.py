@@ -1,11 +1,14 @@
 """What an operator does to typed values: a rule, and what follows from applying it."""
 
+import contextlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
+from fusewright.operators.catalogue.once import once
 from fusewright.operators.catalogue.sample import Sample
 from fusewright.operators.catalogue.size import Size
 from fusewright.operators.catalogue.value import Fact, Layout, Shape, Value
@@ -23,8 +26,7 @@ class Refused:
     reason: Literal["shape", "domain", "range", "constant", "dead", "repeat"]
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """What eager execution of one operator costs; a person can follow it with a pencil."""
 
     moved: int
@@ -41,8 +43,7 @@ class Cost:
     """Time over that of a plain copy of the same bytes."""
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """What `__init__` makes for an operator: a module, a parameter or a number."""
 
     name: str
@@ -53,8 +54,7 @@ class Member:
     """Statements that follow, `{0}` being the attribute."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Applied:
+class Applied(NamedTuple):
     """An operator with its operands chosen: everything that follows from that."""
 
     call: str
@@ -105,7 +105,7 @@ class Rule:
     partner: Callable[["Dice", Value], tuple[Layout, Shape]] | None = None
     """Shape of an input that fits as the next operand; None means the first operand's."""
 
-    @property
+    @once
     def ops(self) -> tuple[str, ...]:
         """Operators that a trace of the expression shows."""
         return self.uses or (self.name,)
@@ -117,6 +117,7 @@ class Dice:
     def __init__(self, random: Random, sizes: Mapping[str, Sequence[int]]) -> None:
         self._random = random
         self._sizes = sizes
+        self._pinned: Size | None = None
         self.named: dict[str, int] = {}
         """Value of every size that was drawn, by its name."""
 
@@ -131,6 +132,10 @@ class Dice:
     def weighted(self, options: Sequence[T], weights: Sequence[float]) -> T:
         """Choose among *options* by *weights*."""
         return self._random.choices(options, weights)[0]
+
+    def cumulated(self, options: Sequence[T], sums: Sequence[float]) -> T:
+        """Choose as `weighted` does, by the running *sums* of the weights."""
+        return options[bisect(sums, self._random.random() * sums[-1], 0, len(sums) - 1)]
 
     def between(self, low: float, high: float) -> float:
         """Choose between *low* and *high*, alike on a logarithmic scale."""
@@ -152,8 +157,19 @@ class Dice:
         self.named[name] = value
         return Size(value, name)
 
+    @contextlib.contextmanager
+    def pinned(self, features: Size) -> Iterator[None]:
+        """Let every choice of *features* in the block be this one."""
+        self._pinned = features
+        try:
+            yield
+        finally:
+            self._pinned = None
+
     def features(self, value: Value) -> Size:
         """Choose a number of features for what follows *value*."""
+        if self._pinned is not None:
+            return self._pinned
         role = {"rows": "features", "tokens": "dims", "heads": "head_dims"}
         like = value.feature if value.feature > 1 else None
         return self.size(role.get(value.layout, "channels"), like)

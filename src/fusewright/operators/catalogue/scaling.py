@@ -1,14 +1,15 @@
 """Arithmetic with numbers and with learned parameters along the features."""
 
-import math
 from collections.abc import Callable
 
-from fusewright.operators.catalogue.activations import sigmoid
+import numpy as np
+
 from fusewright.operators.catalogue.bounds import product
 from fusewright.operators.catalogue.elementwise import kept
+from fusewright.operators.catalogue.functions import sigmoid
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Act, Applied, Cost, Dice, Member, Refused, Rule
-from fusewright.operators.catalogue.sample import Sample, mapped, rolled
+from fusewright.operators.catalogue.sample import Sample, rolled
 from fusewright.operators.catalogue.value import (
     DIMENSIONED,
     FEATURE,
@@ -34,7 +35,7 @@ def feature_shape(value: Value) -> str:
 
 def gains(noise: Noise, index: int = 0) -> Sample:
     """Elements of a learned scale: uniform between the ends of `GAIN`."""
-    return tuple(0.5 + 0.5 * (1 + math.erf(z / math.sqrt(2))) for z in noise.fixed(index))
+    return 0.5 + noise.uniform(index)
 
 
 def _multiply_number(dice: Dice, x: Value) -> Applied:
@@ -45,7 +46,7 @@ def _multiply_number(dice: Dice, x: Value) -> Applied:
         low=x.low * factor,
         high=x.high * factor,
         facts=(*x.facts, Fact("scale", tuple(range(x.rank)))),
-        feel=lambda _, sample: tuple(factor * element for element in sample),
+        feel=lambda _, sample: factor * sample,
         cost=Cost(moved=2 * x.elements),
     )
 
@@ -58,7 +59,7 @@ def _add_number(dice: Dice, x: Value) -> Applied:
         low=x.low + term,
         high=x.high + term,
         facts=(*x.facts, Fact("shift", tuple(range(x.rank)))),
-        feel=lambda _, sample: tuple(element + term for element in sample),
+        feel=lambda _, sample: sample + term,
         cost=Cost(moved=2 * x.elements),
     )
 
@@ -70,7 +71,7 @@ def _subtract_from_one(_: Dice, x: Value) -> Applied:
         low=1 - x.high,
         high=1 - x.low,
         facts=kept(x.facts, frozenset({"perm", "shift", "bias"})),
-        feel=lambda _, sample: tuple(1 - element for element in sample),
+        feel=lambda _, sample: 1 - sample,
         cost=Cost(moved=2 * x.elements),
     )
 
@@ -87,7 +88,7 @@ def _bias(_: Dice, x: Value) -> Applied:
         ),
         low=x.low - 0.5 * NORMAL_BOUND,
         high=x.high + 0.5 * NORMAL_BOUND,
-        feel=lambda noise, sample: mapped(lambda a, b: a + 0.5 * b, sample, noise.fixed()),
+        feel=lambda noise, sample: sample + 0.5 * noise.fixed(),
         cost=Cost(moved=2 * x.elements, params=x.feature),
     )
 
@@ -105,36 +106,36 @@ def _scale(_: Dice, x: Value) -> Applied:
             *kept(x.facts, frozenset({"scale"})),
             Fact("scale", others(x, FEATURE[x.layout])),
         ),
-        feel=lambda noise, sample: mapped(lambda a, b: a * b, sample, gains(noise)),
+        feel=lambda noise, sample: sample * gains(noise),
         cost=Cost(moved=2 * x.elements, params=x.feature),
     )
 
 
-def _guarded(name: str, term: float, at: Callable[[float], float]) -> Act:
+def _guarded(name: str, term: float, at: Callable[[Sample], Sample]) -> Act:
     """Act of a function of `x + term`, which nothing negative may reach."""
 
     def act(_: Dice, x: Value) -> Applied | Refused:
         if x.low < 0:
             return Refused("domain")
-        ends = at(x.low + term), at(x.high + term)
+        ends = at(np.array((x.low, x.high)) + term).tolist()
         return Applied(
             call=f"{name}({{0}} + {term})",
             shape=x.shape,
             low=min(ends),
             high=max(ends),
             facts=kept(x.facts, frozenset({"perm"})),
-            feel=lambda _, sample: tuple(at(element + term) for element in sample),
+            feel=lambda _, sample: at(sample + term),
             cost=Cost(moved=4 * x.elements, kernels=2),
         )
 
     return act
 
 
-def _reciprocal_root(x: float) -> float:
-    return 1 / math.sqrt(x)
+def _reciprocal_root(x: Sample) -> Sample:
+    return 1 / np.sqrt(x)
 
 
-def _reciprocal(x: float) -> float:
+def _reciprocal(x: Sample) -> Sample:
     return 1 / x
 
 
@@ -150,7 +151,7 @@ def _prelu(_: Dice, x: Value) -> Applied:
         low=x.low * 0.4 if x.low < 0 else x.low,
         high=x.high,
         facts=kept(x.facts, frozenset({"scale"})),
-        feel=lambda _, sample: tuple(a if a > 0 else SLOPE * a for a in sample),
+        feel=lambda _, sample: np.maximum(sample, SLOPE * sample),
         cost=Cost(moved=2 * x.elements, params=x.feature),
     )
 
@@ -164,25 +165,25 @@ def _glu(_: Dice, x: Value) -> Applied | Refused:
         shape=resized(x.shape, dim, x.feature // 2),
         low=min(x.low, 0.0),
         high=max(x.high, 0.0),
-        feel=lambda _, sample: mapped(lambda a, b: a * sigmoid(b), sample, rolled(sample)),
+        feel=lambda _, sample: sample * sigmoid(rolled(sample)),
         cost=Cost(moved=x.elements + x.elements // 2),
     )
 
 
 SCALINGS: tuple[Rule, ...] = (
-    Rule("torch.mul", "elementwise", _multiply_number, verb="scale", weight=0.4),
+    Rule("torch.mul", "elementwise", _multiply_number, verb="scale", weight=0.08),
     Rule("torch.add", "elementwise", _add_number, verb="shift", weight=0.3),
     Rule("torch.sub", "elementwise", _subtract_from_one, verb="subtract from one", weight=0.3),
     Rule("torch.add", "elementwise", _bias, weight=0.8, layouts=DIMENSIONED,
          verb="add a bias"),
-    Rule("torch.mul", "elementwise", _scale, weight=0.8, layouts=DIMENSIONED,
+    Rule("torch.mul", "elementwise", _scale, weight=0.3, layouts=DIMENSIONED,
          verb="scale each feature"),
-    Rule("torch.log", "elementwise", _guarded("torch.log", 0.1, math.log), verb="take the log",
-         uses=("torch.add", "torch.log"), weight=5.0),
+    Rule("torch.log", "elementwise", _guarded("torch.log", 0.1, np.log), verb="take the log",
+         uses=("torch.add", "torch.log"), weight=3.5),
     Rule("torch.rsqrt", "elementwise", _guarded("torch.rsqrt", 0.5, _reciprocal_root),
-         verb="take the inverse root", uses=("torch.add", "torch.rsqrt"), weight=5.0),
+         verb="take the inverse root", uses=("torch.add", "torch.rsqrt"), weight=3.5),
     Rule("torch.reciprocal", "elementwise", _guarded("torch.reciprocal", 1.0, _reciprocal),
-         verb="take the reciprocal", uses=("torch.add", "torch.reciprocal"), weight=4.0),
+         verb="take the reciprocal", uses=("torch.add", "torch.reciprocal"), weight=3.0),
     # PReLU takes dimension 1 for its channels, whatever a layout means by it.
     Rule("nn.PReLU", "elementwise", _prelu, layouts=("rows", *PLACES),
          verb="rectify with a learned slope"),

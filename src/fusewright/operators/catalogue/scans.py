@@ -4,16 +4,27 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.reductions import reduction_dims
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Refused, Rule
-from fusewright.operators.catalogue.sample import Sample, largest, moments, quantile, upper
+from fusewright.operators.catalogue.sample import (
+    COUNT,
+    Sample,
+    greatest,
+    largest,
+    moments,
+    quantile,
+    upper,
+)
 from fusewright.operators.catalogue.size import Size
 from fusewright.operators.catalogue.value import DIMENSIONED, Fact, Value, constant_along, resized
 
 Feel = Callable[[Noise, Sample, int], Sample]
 LEAST = 8
 """Fewest elements worth scanning."""
+_STAGES = np.arange(COUNT) % 4
 LONGEST_SORT = 8192
 """Most elements along a sorted dimension."""
 
@@ -29,40 +40,39 @@ class Scan:
     tail: str = ""
 
 
-def _steps(noise: Noise, n: int) -> list[float]:
+def _steps(noise: Noise, n: int) -> Sample:
     """How far along a scan each element of a sample stands; a matter of place, not of data."""
-    return [1 + (n - 1) * 0.5 * (1 + math.erf(z / math.sqrt(2))) for z in noise.fixed()]
+    return 1 + (n - 1) * noise.uniform()
 
 
 def _cumulated(noise: Noise, sample: Sample, n: int) -> Sample:
     mean, deviation = moments(sample)
-    pairs = zip(_steps(noise, n), noise.drawn(), strict=True)
-    return tuple(mean * t + deviation * math.sqrt(t) * z for t, z in pairs)
+    steps = _steps(noise, n)
+    return mean * steps + deviation * np.sqrt(steps) * noise.drawn()
 
 
 def _log_cumulated(noise: Noise, sample: Sample, n: int) -> Sample:
-    top = max(sample)
-    mean, deviation = moments(tuple(math.exp(x - top) for x in sample))
-    return tuple(
-        top + math.log(t) + math.log(max(mean + deviation * z / math.sqrt(t), mean * 0.05))
-        for t, z in zip(_steps(noise, n), noise.drawn(), strict=True)
-    )
+    top = greatest(sample)
+    mean, deviation = moments(np.exp(sample - top))
+    steps = _steps(noise, n)
+    means = mean + deviation * noise.drawn() / np.sqrt(steps)
+    return top + np.log(steps) + np.log(np.maximum(means, mean * 0.05))
 
 
 def _running_peak(noise: Noise, sample: Sample, n: int) -> Sample:
     # Four stages of the scan stand for all of it.
-    stages = [largest(sample, max(n * k // 4, 1), noise.drawn(view=upper)) for k in (1, 2, 3, 4)]
-    return tuple(stages[i % 4][i] for i in range(len(sample)))
+    drawn = noise.drawn(view=upper)
+    stages = [largest(sample, max(n * k // 4, 1), drawn) for k in (1, 2, 3, 4)]
+    return np.choose(_STAGES, stages)
 
 
 def _running_floor(noise: Noise, sample: Sample, n: int) -> Sample:
-    return tuple(-x for x in _running_peak(noise, tuple(-x for x in sample), n))
+    return -_running_peak(noise, -sample, n)
 
 
 def _ordered(noise: Noise, sample: Sample, n: int) -> Sample:
-    ordered, deviation = sorted(sample), moments(sample)[1]
-    pairs = zip(noise.fixed(), noise.drawn(), strict=True)
-    return tuple(quantile(ordered, z) + deviation * e / math.sqrt(n) for z, e in pairs)
+    within = quantile(np.sort(sample, -1), noise.fixed())
+    return within + moments(sample)[1] / math.sqrt(n) * noise.drawn()
 
 
 def _same(low: float, high: float, _: int) -> tuple[float, float]:

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from fusewright.operators.catalogue.reductions import reduction_dims
 from fusewright.operators.catalogue.rule import Applied, Cost, Dice, Member, Refused, Rule
-from fusewright.operators.catalogue.sample import Sample, moments
+from fusewright.operators.catalogue.sample import Sample, average, greatest
 from fusewright.operators.catalogue.value import DIMENSIONED, Fact, Kind, Value
 
 LEAST = 8
@@ -16,22 +18,18 @@ WIDEST = 4.0
 
 def shares(sample: Sample, n: int) -> Sample:
     """Softmax over *n* elements distributed as *sample*."""
-    top = max(sample)
-    weights = [math.exp(x - top) for x in sample]
-    total = math.fsum(weights) / len(weights) * n
-    return tuple(weight / total for weight in weights)
+    weights = np.exp(sample - greatest(sample))
+    return weights / (n * average(weights))
 
 
 def log_shares(sample: Sample, n: int) -> Sample:
     """Log-softmax over *n* elements distributed as *sample*."""
-    top = max(sample)
-    mean = math.fsum(math.exp(x - top) for x in sample) / len(sample)
-    log_total = top + math.log(mean * n)
-    return tuple(x - log_total for x in sample)
+    lowered = sample - greatest(sample)
+    return lowered - np.log(n * average(np.exp(lowered)))
 
 
 def _negative_shares(sample: Sample, n: int) -> Sample:
-    return shares(tuple(-x for x in sample), n)
+    return shares(-sample, n)
 
 
 def softmax(  # noqa: PLR0913 -- one row of a table
@@ -51,7 +49,7 @@ def softmax(  # noqa: PLR0913 -- one row of a table
         dim, n = dims[0], x.count(dims)
         if n < LEAST:
             return Refused("constant")
-        if moments(x.sample)[1] > WIDEST:
+        if x.deviation > WIDEST:
             return Refused("range")
         module = name.startswith("nn.")
         return Applied(

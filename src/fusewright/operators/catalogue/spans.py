@@ -3,10 +3,12 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from fusewright.operators.catalogue.elementwise import kept
 from fusewright.operators.catalogue.noise import Noise
 from fusewright.operators.catalogue.rule import Applied, Cost, Member
-from fusewright.operators.catalogue.sample import Sample, affine, mapped, moments, power
+from fusewright.operators.catalogue.sample import Sample, moments, power
 from fusewright.operators.catalogue.scaling import GAIN, gains
 from fusewright.operators.catalogue.value import NORMAL_BOUND, Dims, Fact, Kind, Value, others
 
@@ -19,13 +21,12 @@ BIAS = "nn.init.normal_({0}.bias, std=0.5)"
 def standard(sample: Sample) -> Sample:
     """Zero mean, unit variance."""
     mean, deviation = moments(sample)
-    spread = math.sqrt(deviation * deviation + EPSILON)
-    return affine(sample, -mean / spread, 1 / spread)
+    return (sample - mean) / np.sqrt(deviation * deviation + EPSILON)
 
 
 def unit_power(sample: Sample) -> Sample:
     """Mean square one."""
-    return affine(sample, 0.0, 1 / math.sqrt(power(sample) + EPSILON / 10))
+    return sample / np.sqrt(power(sample) + EPSILON / 10)
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,10 @@ class Span:
         plain = standard(sample) if self.centres else unit_power(sample)
         if self.affine_dim is None:
             return plain
-        scaled = mapped(lambda x, w: x * w, plain, gains(noise, 0))
+        scaled = plain * gains(noise, 0)
         if not self.centres:
             return scaled
-        return mapped(lambda x, b: x + 0.5 * b, scaled, noise.fixed(1))
+        return scaled + 0.5 * noise.fixed(1)
 
     def _facts(self, x: Value) -> tuple[Fact, ...]:
         surviving: frozenset[Kind] = frozenset({"perm"} if self.centres else {"perm", "mean0"})
@@ -84,8 +85,7 @@ class Span:
 
     def _peak(self, x: Value) -> float:
         """Greatest magnitude of the result: that of one element among zeros, or less."""
-        mean, deviation = moments(x.sample)
-        far = (x.peak + abs(mean)) / math.sqrt(deviation * deviation + EPSILON)
+        far = (x.peak + abs(x.mean)) / math.sqrt(x.deviation * x.deviation + EPSILON)
         lone = math.sqrt(x.count(tuple(dim for dim in self.dims if dim)))
         highest = far if 0 in self.dims else min(far, lone)
         return highest if self.affine_dim is None else GAIN[1] * highest + 0.5 * NORMAL_BOUND

@@ -6,9 +6,10 @@ leaves it out and the batch stays free to be sized last; dimensions are numbered
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from fusewright.operators.catalogue.sample import Sample
+from fusewright.operators.catalogue.once import once
+from fusewright.operators.catalogue.sample import Sample, moments, slack
 from fusewright.operators.catalogue.size import ONE, Size
 
 Layout = Literal["scalars", "rows", "tokens", "signal", "image", "volume", "heads"]
@@ -40,8 +41,7 @@ WITHIN: frozenset[Kind] = frozenset({"shift", "scale", "bias"})
 """Facts that hold for any part of their dimensions; the others hold for the whole of them."""
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """One thing that is exactly true of a value, along some dimensions.
 
     `sum1`, `mean0`, `var1`, `norm1` (unit norm) and `lse0` (logsumexp 0) tell what a reduction
@@ -76,12 +76,33 @@ class Value:
     made_by: tuple[str, str] = ("", "")
     """Name and family of the operator that made it; empty for an input."""
 
-    @property
-    def peak(self) -> float:
-        """Greatest magnitude that it may hold."""
-        return max(abs(self.low), abs(self.high))
+    @once
+    def moments(self) -> tuple[float, float]:
+        """Mean and standard deviation of its elements."""
+        mean, deviation = moments(self.sample)
+        return float(mean), float(deviation)
+
+    @once
+    def slack(self) -> Sample:
+        """How far off its elements grading sees no difference."""
+        return slack(self.sample)
 
     @property
+    def mean(self) -> float:
+        """Mean of its elements."""
+        return self.moments[0]
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of its elements."""
+        return self.moments[1]
+
+    @once
+    def peak(self) -> float:
+        """Greatest magnitude that it may hold."""
+        return max(-self.low, self.high)
+
+    @once
     def elements(self) -> int:
         """Elements of one item of the batch."""
         return math.prod(map(int, self.shape))
