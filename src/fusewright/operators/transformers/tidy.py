@@ -39,7 +39,7 @@ class _Tidier(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
         had_body = bool(getattr(node, "body", None))
         super().generic_visit(node)
-        if had_body and isinstance(node, ast.stmt) and not getattr(node, "body", None):
+        if had_body and not getattr(node, "body", None):
             setattr(node, "body", [ast.Pass()])  # noqa: B010 -- not every statement has a body
         return node
 
