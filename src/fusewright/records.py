@@ -50,6 +50,8 @@ class Operator(Record):
     """`function` is called, `module` is constructed first, `source_module` brings its own text."""
     source: str
     """Name of the operator source that yielded it."""
+    source_code: str = ""
+    """Text that defines what `init` and `call` name; for `source_module` alone, run in a child."""
     call: str
     """Expression that runs it, `{0}`, `{1}` being its tensors and `{m}` the built module."""
     init: str = ""
@@ -69,7 +71,7 @@ class Operator(Record):
     snippet: str = ""
     """Signature and first lines of documentation or source: text for a prompt."""
     license: str = "BSD-3-Clause"
-    """SPDX identifier of the licence of `snippet`."""
+    """SPDX identifier of the licence of `snippet` and `source_code`."""
     version: str
     """Library and version it was mined from: `torch 2.13.0`."""
 

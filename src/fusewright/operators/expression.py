@@ -1,13 +1,14 @@
 """An operator as text: render a measured call as an expression, and run that expression again.
 
 The expressions of a record see three names, `torch`, `nn` and `F`, besides their own tensors
-(`{0}`, `{1}` ...) and module (`{m}`).
+(`{0}`, `{1}` ...), their module (`{m}`) and what the record's own source code defines.
 """
 
 import math
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import torch
@@ -86,9 +87,10 @@ def one_line(error: Exception) -> str:
 
 
 class Runnable:
-    """The compiled expressions of one operator."""
+    """The compiled expressions of one operator. To compile executes nothing of it."""
 
     def __init__(self, operator: Operator) -> None:
+        self._source = compile(operator.source_code, f"<source of {operator.name}>", "exec")
         self._init = compile(operator.init or "None", f"<init of {operator.name}>", "eval")
         names = [f"x{index}" for index in range(len(operator.inputs))]
         text = operator.call.format(*names, m="m")
@@ -101,7 +103,7 @@ class Runnable:
             TypeError: What `init` gives is no module.
         """
         torch.default_generator.manual_seed(seed)
-        built = eval(self._init, dict(NAMESPACE))  # noqa: S307 -- in a child only
+        built = eval(self._init, dict(self._names))  # noqa: S307 -- in a child only
         if not isinstance(built, nn.Module | None):
             raise TypeError(f"init gives {type(built).__name__}: expected torch.nn.Module")
         return built
@@ -111,7 +113,13 @@ class Runnable:
         names = {f"x{index}": tensor for index, tensor in enumerate(tensors)}
         torch.default_generator.manual_seed(seed)
         with torch.no_grad():
-            return eval(self._call, {**NAMESPACE, **names, "m": module})  # noqa: S307 -- as above
+            return eval(self._call, {**self._names, **names, "m": module})  # noqa: S307 -- as above
+
+    @cached_property
+    def _names(self) -> dict[str, Any]:
+        names: dict[str, Any] = dict(NAMESPACE)
+        exec(self._source, names)  # noqa: S102 -- in a child only
+        return names
 
 
 def malformed(operator: Operator) -> str | None:
@@ -127,7 +135,9 @@ def malformed(operator: Operator) -> str | None:
         fields = {name for _, name, _, _ in string.Formatter().parse(operator.call) if name}
         Runnable(operator)
     except (SyntaxError, ValueError, LookupError) as error:
-        return f"call '{operator.call}', init '{operator.init}': {error}"
+        return f"source code, call '{operator.call}' or init '{operator.init}': {error}"
+    if (operator.kind == "source_module") != bool(operator.source_code):
+        return f"a {operator.kind}: expected source code exactly for a source_module"
     expected = {str(index) for index in range(len(operator.inputs))}
     if operator.kind != "function":
         expected.add("m")
