@@ -16,7 +16,7 @@ def snippet(name: str, target: Callable[..., Any]) -> str:
     # Documentation of C functions opens with the signature, which `inspect` cannot give.
     if not text.startswith(f"{bare}("):
         text = f"{bare}{_signature(target)}\n\n{text}"
-    return _cut(text.strip())
+    return cut(text.strip())
 
 
 def _signature(target: Callable[..., Any]) -> str:
@@ -38,7 +38,8 @@ def _plain(text: str) -> str:
     return re.sub(r"\n\s*\n\s*", "\n\n", text).strip()
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """*text*, or as many of its first words as `LIMIT` allows."""
     if len(text) <= LIMIT:
         return text
     head = text[: LIMIT - 4]

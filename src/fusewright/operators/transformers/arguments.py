@@ -66,7 +66,8 @@ def spell_out(library: Library, root: Definition, settings: Settings) -> Spelled
     """
     speller = _Speller(library, settings)
     written = speller.write(root, ())
-    assert written
+    if not written:
+        return Spelled(root)
     defaults = {name: settings[path] for name, path in written.needs.items()}
     _give_defaults(written.owner, defaults)
     classes = {definition: each.node for definition, each in speller.written.items()}
@@ -209,7 +210,7 @@ class _ClassSpeller(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         test = self.visit(node.test)
         if isinstance(test, ast.Constant):
-            return cast(ast.AST, self.visit(node.body if test.value else node.orelse))
+            return cast("ast.AST", self.visit(node.body if test.value else node.orelse))
         node.test, node.body, node.orelse = test, self.visit(node.body), self.visit(node.orelse)
         return node
 
@@ -248,7 +249,7 @@ class _ClassSpeller(ast.NodeTransformer):
         if known:
             return self._argument(path)
         if len(node.args) == len(("object", "name", "default")):
-            return cast(ast.AST, self.visit(node.args[2]))
+            return cast("ast.AST", self.visit(node.args[2]))
         raise UnfitError(f"the configuration has no value '{'.'.join(path)}'")
 
     def _hand_on(self, node: ast.Call) -> None:

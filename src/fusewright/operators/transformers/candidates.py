@@ -11,7 +11,9 @@ PATTERN = "models/*/modeling_*.py"
 
 _BASES = {"nn.Module", "torch.nn.Module", "GradientCheckpointingLayer", "nn.Embedding",
           "nn.LayerNorm", "nn.Linear", "nn.Conv1d", "nn.Conv2d", "nn.GroupNorm"}  # fmt: skip
-_OTHER_LICENCE = re.compile(r"\bMIT License|\bBSD|creative commons|non-?commercial|Permission is", re.I)
+_OTHER_LICENCE = re.compile(
+    r"\bMIT License|\bBSD|creative commons|non-?commercial|Permission is", re.IGNORECASE
+)
 _MOST_REQUIRED = 4
 """More arguments than this are a model's affair, and no operator's."""
 

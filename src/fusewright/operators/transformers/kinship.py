@@ -1,16 +1,19 @@
 """What a module computes, so that one computation is vendored once."""
 
+import ast
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
+from fusewright.identity.text import canonical, text_hash
 from fusewright.operators.expression import Runnable
 from fusewright.operators.samples import draw
 from fusewright.operators.trace import Trace
+from fusewright.operators.transformers.unfit import AliasError
 from fusewright.records import Operator
 
 _WIDE = 8.0
@@ -32,27 +35,56 @@ _FAMILIES: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = (
 """Families by the calls that mark them, the heaviest first."""
 
 
-@dataclass(frozen=True)
-class Kin:
-    """What is equal for two spellings of one computation."""
+class Relatives:
+    """What has been vendored so far, by every key that tells a computation."""
 
-    values: str
-    """Hash of its outputs on a wide sample, parameters drawn anew."""
-    family: str
-    """Family by the calls that it makes."""
+    def __init__(self) -> None:
+        self._keepers: dict[str, str] = {}
+
+    def claim(self, name: str, keys: Sequence[str]) -> None:
+        """Note that *name* computes what *keys* tell.
+
+        Raises:
+            AliasError: Another name has one of the keys.
+        """
+        for key in keys:
+            keeper = self._keepers.get(key)
+            if keeper:
+                raise AliasError(f"equal to {keeper} by its {key.partition(' ')[0]}")
+        self._keepers |= dict.fromkeys(keys, name)
 
 
-def kin(operator: Operator) -> Kin:
-    """Run *operator*, a sound one, and say what it computes. Call it in a child."""
+def text_key(source_code: str) -> str:
+    """Key of a text that names, numbers, and defaults of constructors do not change."""
+    tree = ast.parse(source_code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            node.args.defaults = [ast.Constant(0) for _ in node.args.defaults]
+            node.args.kw_defaults = [d and ast.Constant(0) for d in node.args.kw_defaults]
+    return f"text {text_hash(canonical(ast.unparse(tree), numbers=False))}"
+
+
+def value_key(operator: Operator) -> str:
+    """Hash of what *operator*, a sound one, gives on a wide sample. Call it in a child."""
     runnable = Runnable(operator)
     module, tensors = runnable.build(), draw(operator.inputs, torch.float64)
     assert module
-    with Trace([]) as trace:
-        runnable.run(draw(operator.inputs), module)
     _scatter(module.double())
     wide = [t * _WIDE if t.is_floating_point() else t for t in tensors]
     words = [_say(leaf) for leaf in tree_leaves(runnable.run(wide, module))]
-    return Kin(_hash(words), _family(trace.names))
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+
+
+def family(operator: Operator) -> str:
+    """Family of *operator* by the calls that it makes. Call it in a child."""
+    runnable = Runnable(operator)
+    module = runnable.build()
+    with Trace([]) as trace:
+        runnable.run(draw(operator.inputs), module)
+    for name, marks in _FAMILIES:
+        if any(all(any(word in call for call in trace.names) for word in mark) for mark in marks):
+            return name
+    return "elementwise"
 
 
 def _scatter(module: nn.Module) -> None:
@@ -68,14 +100,3 @@ def _say(leaf: Any) -> str:
         return repr(leaf)
     numbers = " ".join(f"{value + 0.0:.6g}" for value in leaf.double().flatten().tolist())
     return f"{tuple(leaf.shape)} {numbers}"
-
-
-def _hash(words: list[str]) -> str:
-    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
-
-
-def _family(calls: set[str]) -> str:
-    for family, marks in _FAMILIES:
-        if any(all(any(word in call for call in calls) for word in mark) for mark in marks):
-            return family
-    return "elementwise"

@@ -18,7 +18,6 @@ _ROLES: tuple[tuple[str, Any], ...] = (
     (r"head_dim|head_size|d_kv|key_value_dim|kv_channels", 8),
     (r"rank", 8),
     (r"intermediate|ffn|d_ff|dim_ff|mlp_dim|inner|feed_?forward|expand_dim", 64),
-    (r"(num|in|input|audio)_channels?$", 3),
     (r"patch", 4),
     (r"image_size|input_resolution|img_size", 16),
     (r"window", 4),
@@ -35,8 +34,7 @@ _REQUIRED: tuple[tuple[str, Any], ...] = (
     (r"stride|dilation|groups?$", 1),
     (r"padding", 1),
     (r"mlp_ratio|expan|factor|scale|ratio", 2),
-    (r"(in|out)_?(channels?|filters|features|dim)$|^num_channels|^channels", 16),
-    (r"normalized_shape", 16),
+    (r"normalized_shape", 32),
     (r"theta|base", 10000.0),
 )
 """The same for arguments that no configuration tells."""
@@ -58,7 +56,7 @@ def small(name: str, value: Any) -> Any:
         return role if known and isinstance(role, float) else value
     if known and isinstance(role, int):
         return min(role, value) if value > 0 else value
-    return value if value <= LARGE else LARGE
+    return min(value, LARGE)
 
 
 def shrunk(value: Any, factor: int) -> Any:

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import nn
 
 from fusewright.operators.expression import Runnable, attempt, one_line
 from fusewright.operators.sampled import fate
 from fusewright.operators.selftest import self_test
 from fusewright.operators.transformers.guess import guesses
-from fusewright.operators.transformers.kinship import Kin, kin
+from fusewright.operators.transformers.kinship import family, value_key
 from fusewright.operators.transformers.sizes import required, shrunk, small
 from fusewright.operators.transformers.unfit import UnfitError
 from fusewright.records import Operator
 
-_FACTORS = (16, 64, 8, 2)
+_FACTORS = (16, 64)
 _MOST_PARAMETERS = 200_000
 _UNWANTED = {"nondeterministic", "mutates_input", "data_dependent", "view"}
 
@@ -27,8 +28,6 @@ class Excerpt:
 
     name: str
     """Name of the operator, `transformers.llama.LlamaMLP`."""
-    module: str
-    """Dotted name of the module that it was taken from."""
     source_code: str
     defaults: Mapping[str, Any]
     """Arguments that stand for the configuration, with their values."""
@@ -44,7 +43,8 @@ class Tried:
     """An excerpt that runs, as an operator."""
 
     operator: Operator
-    kin: Kin
+    keys: tuple[str, ...]
+    """Equal for another spelling of the same: the traced signature, and the values."""
 
 
 def trial(excerpt: Excerpt, version: str) -> Tried:
@@ -54,31 +54,39 @@ def trial(excerpt: Excerpt, version: str) -> Tried:
         UnfitError: It cannot be built, on the meta device or small, or no guess at its input runs.
     """
     others = _other_arguments(excerpt)
-    _build_on_meta(excerpt, others, version)
-    fault = "no size makes a module"
+    _build_on_meta(_operator(excerpt, _init(excerpt, others), version))
+    faults: list[str] = []
     for sizes in _sizes(excerpt.defaults):
-        init = _init(excerpt, others | sizes)
-        blank = _operator(excerpt, init, version)
-        module = attempt(Runnable(blank).build)
-        if isinstance(module, Exception) or module is None:
-            fault = one_line(module) if isinstance(module, Exception) else fault
+        blank = _operator(excerpt, _init(excerpt, others | sizes), version)
+        try:
+            return _with_sample(blank, sizes)
+        except UnfitError as error:
+            faults.append(str(error))
+    raise UnfitError(faults[0])
+
+
+def _with_sample(blank: Operator, sizes: Mapping[str, Any]) -> Tried:
+    """Give *blank* the first guess at its input on which it is sound."""
+    # Counted on the meta device first: a large module would be slow, or take all memory.
+    count = sum(parameter.numel() for parameter in _build_on_meta(blank).parameters())
+    if count > _MOST_PARAMETERS:
+        raise UnfitError(f"{count} parameters in a small sample")
+    module = attempt(Runnable(blank).build)
+    if isinstance(module, Exception) or module is None:
+        raise UnfitError(f"in a small sample: {module}")
+    faults = ["it takes no tensor"]
+    for guess in guesses(module, _head_dim(module, sizes)):
+        operator = blank.model_copy(update={"call": guess.call, "inputs": guess.inputs})
+        found = fate(operator)
+        if found != "fine":
+            faults.append(f"on a guessed input: {found}")
             continue
-        if sum(parameter.numel() for parameter in module.parameters()) > _MOST_PARAMETERS:
-            fault = "the smallest module is large"
-            continue
-        for guess in guesses(module, _head_dim(module, sizes)):
-            operator = blank.model_copy(update={"call": guess.call, "inputs": guess.inputs})
-            found = fate(operator)
-            if found != "fine":
-                fault = f"no guess at its input runs: {found}"
-                continue
-            tested = self_test(operator)
-            if isinstance(tested, Operator) and _UNWANTED.isdisjoint(tested.flags):
-                related = kin(operator)
-                family = operator.model_copy(update={"family": related.family})
-                return Tried(family, related)
-            fault = str(tested.flags if isinstance(tested, Operator) else tested.detail)
-    raise UnfitError(fault)
+        tested = self_test(operator)
+        if isinstance(tested, Operator) and _UNWANTED.isdisjoint(tested.flags):
+            sound = operator.model_copy(update={"family": family(operator)})
+            return Tried(sound, (f"calls {tested.signature}", f"values {value_key(operator)}"))
+        faults.append(f"it is {tested.flags}" if isinstance(tested, Operator) else tested.detail)
+    raise UnfitError(faults[-1])
 
 
 def _sizes(defaults: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -88,18 +96,22 @@ def _sizes(defaults: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {name: shrunk(value, factor) for name, value in tame.items()}
 
 
-def _build_on_meta(excerpt: Excerpt, others: Mapping[str, Any], version: str) -> None:
-    runnable = Runnable(_operator(excerpt, _init(excerpt, others), version))
+def _build_on_meta(operator: Operator) -> nn.Module:
+    runnable = Runnable(operator)
     with torch.device("meta"):
         built = attempt(runnable.build)
-    if isinstance(built, Exception):
-        raise UnfitError(f"on the meta device: {one_line(built)}")
+    if isinstance(built, Exception) or built is None:
+        said = one_line(built) if built else "no module"
+        raise UnfitError(f"on the meta device: {said}")
+    return built
 
 
 def _other_arguments(excerpt: Excerpt) -> dict[str, Any]:
     """Values for the constructor's arguments that have none."""
     found: dict[str, Any] = {}
-    classes = {n.name: n for n in ast.parse(excerpt.source_code).body if isinstance(n, ast.ClassDef)}
+    classes = {
+        n.name: n for n in ast.parse(excerpt.source_code).body if isinstance(n, ast.ClassDef)
+    }
     node: ast.ClassDef | None = classes[excerpt.class_name]
     while node:
         for method in node.body:
@@ -136,6 +148,6 @@ def _operator(excerpt: Excerpt, init: str, version: str) -> Operator:
     )
 
 
-def _head_dim(module: torch.nn.Module, sizes: Mapping[str, Any]) -> int | None:
+def _head_dim(module: nn.Module, sizes: Mapping[str, Any]) -> int | None:
     found = getattr(module, "head_dim", None) or sizes.get("head_dim")
     return found if isinstance(found, int) else None
