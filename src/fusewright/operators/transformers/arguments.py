@@ -1,4 +1,4 @@
-"""Spell a configuration out: `config.hidden_size` becomes the constructor argument `hidden_size`."""
+"""Spell a configuration out: `config.hidden_size` becomes the argument `hidden_size`."""
 
 import ast
 from dataclasses import dataclass, field, replace

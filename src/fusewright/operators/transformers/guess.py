@@ -1,6 +1,7 @@
 """Guess what a module takes: tensors by the names of its arguments and by its first weights."""
 
 import inspect
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from fusewright.records import TensorSpec
 _BATCH, _LENGTH, _HIGH, _SIDE, _HEADS, _COUNT = 2, 6, 3, 16, 4, 2
 _SMALL_SIDE = 8
 _MOST_WIDTHS = 4
+_MOST_GUESSES = 60
 
 
 class Guess(NamedTuple):
@@ -22,6 +24,10 @@ class Guess(NamedTuple):
 
 def guesses(module: nn.Module, head_dim: int | None) -> Iterator[Guess]:
     """Yield calls that *module* may take, the likeliest first."""
+    yield from itertools.islice(_all(module, head_dim), _MOST_GUESSES)
+
+
+def _all(module: nn.Module, head_dim: int | None) -> Iterator[Guess]:
     required = _required(module)
     widths = _widths(module)
     seen = set()

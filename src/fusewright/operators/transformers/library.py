@@ -4,7 +4,7 @@ import ast
 import importlib.util
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from fusewright.operators.transformers.unfit import UnfitError
@@ -88,21 +88,20 @@ class Library:
     def __init__(self, name: str, folder: Path | None = None) -> None:
         self.name = name
         self.folder = folder or _folder(name)
-        self._texts: dict[str, Text | None] = {}
+        # A parsed module is large, and each trial forks: only those just in use are held.
+        self.text = lru_cache(maxsize=16)(self._read)
 
     def modules(self, pattern: str) -> Iterator[str]:
         """Dotted names of the files that match *pattern*, sorted."""
         for file in sorted(self.folder.glob(pattern)):
             yield ".".join(file.relative_to(self.folder).with_suffix("").parts)
 
-    def text(self, module: str) -> Text | None:
+    def _read(self, module: str) -> Text | None:
         """The text of *module*, a package's its `__init__`; None where there is no such file."""
-        if module not in self._texts:
-            base = self.folder.joinpath(*module.split(".")) if module else self.folder
-            files = (base.with_suffix(".py"), base / "__init__.py")
-            found = next((file for file in files if file.is_file()), None)
-            self._texts[module] = Text(module, found.read_text()) if found else None
-        return self._texts[module]
+        base = self.folder.joinpath(*module.split(".")) if module else self.folder
+        files = (base.with_suffix(".py"), base / "__init__.py")
+        found = next((file for file in files if file.is_file()), None)
+        return Text(module, found.read_text()) if found else None
 
     def resolve(self, module: str, name: str, depth: int = 0) -> Definition | Import:
         """What *name* stands for in *module*, followed through the package's own imports.

@@ -15,7 +15,7 @@ from fusewright.operators.transformers.guess import guesses
 from fusewright.operators.transformers.kinship import family, value_key
 from fusewright.operators.transformers.sizes import required, shrunk, small
 from fusewright.operators.transformers.unfit import UnfitError
-from fusewright.records import Operator
+from fusewright.records import Operator, TensorSpec
 
 _FACTORS = (16, 64)
 _MOST_PARAMETERS = 200_000
@@ -45,6 +45,21 @@ class Tried:
     operator: Operator
     keys: tuple[str, ...]
     """Equal for another spelling of the same: the traced signature, and the values."""
+
+
+def prepare() -> None:
+    """Load what the first trial would, so that each forked process has it."""
+    self_test(
+        Operator(
+            name="torch.relu",
+            family="elementwise",
+            kind="function",
+            source="",
+            call="torch.relu({0})",
+            inputs=(TensorSpec(shape=(2, 3)),),
+            version="",
+        )
+    )
 
 
 def trial(excerpt: Excerpt, version: str) -> Tried:

@@ -7,6 +7,7 @@ standard error, and class by class in the file that `--rejected` names.
 import argparse
 import ast
 import collections
+import gc
 import importlib.metadata
 import sys
 import warnings
@@ -25,7 +26,7 @@ from fusewright.operators.transformers.excerpt import excerpt
 from fusewright.operators.transformers.kinship import Relatives, text_key
 from fusewright.operators.transformers.library import Definition, Library
 from fusewright.operators.transformers.settings import Settings
-from fusewright.operators.transformers.trial import Excerpt, trial
+from fusewright.operators.transformers.trial import Excerpt, prepare, trial
 from fusewright.operators.transformers.unfit import UnfitError
 from fusewright.operators.transformers.vendored import NAME, Edition, Vendored, written
 from fusewright.operators.verdict import turn_away
@@ -91,6 +92,9 @@ class Vendoring:
         self._settings: dict[str, Mapping[str, Settings]] = {}
         self._faults: dict[str, str] = {}
         warm_up(library.name)
+        prepare()
+        # What was loaded so far is shared by all processes, and not for the collector to touch.
+        gc.freeze()
 
     def verdicts(self) -> Iterator[Vendored | Rejection]:
         """Yield what becomes of each module class, by model and place."""
