@@ -254,8 +254,9 @@ class _ClassSpeller(ast.NodeTransformer):
 
     def _hand_on(self, node: ast.Call) -> None:
         """Replace the configuration among the arguments of *node* by what the callee needs."""
-        given = [(i, self._path(arg)) for i, arg in enumerate(node.args)]
-        given += [(k.arg, self._path(k.value)) for k in node.keywords if k.arg]  # type: ignore[misc]
+        given: list[tuple[int | str, Path | None]] = []
+        given += [(place, self._path(arg)) for place, arg in enumerate(node.args)]
+        given += [(word.arg, self._path(word.value)) for word in node.keywords if word.arg]
         found = [(key, p) for key, p in given if self._is_part(p)]
         if not found:
             return

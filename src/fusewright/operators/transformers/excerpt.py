@@ -54,8 +54,8 @@ class _Gathering:
         for name in sorted(free_names(text)):
             if name == definition.name or name in self._origins:
                 continue
-            found = self._spelled.helpers.get(name)
-            found = found or self._resolve(definition.module, name)
+            helper = self._spelled.helpers.get(name)
+            found = helper or self._resolve(definition.module, name)
             if isinstance(found, Definition):
                 self.add(found)
             else:
