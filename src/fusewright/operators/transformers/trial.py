@@ -89,19 +89,21 @@ def _with_sample(blank: Operator, sizes: Mapping[str, Any]) -> Tried:
     module = attempt(Runnable(blank).build)
     if isinstance(module, Exception) or module is None:
         raise UnfitError(f"in a small sample: {module}")
-    faults = ["it takes no tensor"]
+    fault = "no guess at its input runs"
     for guess in guesses(module, _head_dim(module, sizes)):
         operator = blank.model_copy(update={"call": guess.call, "inputs": guess.inputs})
         found = fate(operator)
         if found != "fine":
-            faults.append(f"on a guessed input: {found}")
+            # A guess that runs says more of the class than one that does not.
+            fault = fault if found == "raises" else f"on a guessed input: {found}"
             continue
         tested = self_test(operator)
         if isinstance(tested, Operator) and _UNWANTED.isdisjoint(tested.flags):
             sound = operator.model_copy(update={"family": family(operator)})
             return Tried(sound, (f"calls {tested.signature}", f"values {value_key(operator)}"))
-        faults.append(f"it is {tested.flags}" if isinstance(tested, Operator) else tested.detail)
-    raise UnfitError(faults[-1])
+        flags = ", ".join(tested.flags) if isinstance(tested, Operator) else ""
+        fault = f"it is {flags}" if isinstance(tested, Operator) else tested.detail
+    raise UnfitError(fault)
 
 
 def _sizes(defaults: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
