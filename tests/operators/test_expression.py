@@ -5,7 +5,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fusewright.operators.expression import Rendering, Runnable, UnrenderableError, attempt
+from fusewright.operators.expression import (
+    Rendering,
+    Runnable,
+    UnrenderableError,
+    attempt,
+    malformed,
+)
 from fusewright.operators.samples import draw
 from fusewright.records import TensorSpec
 from fusewright.testing.samples import make_operator
@@ -66,3 +72,36 @@ def test_a_module_is_built_alike_from_one_seed():
 def test_an_attempt_gives_the_result_or_the_error():
     assert attempt(lambda: 3) == 3
     assert isinstance(attempt(lambda: 1 // 0), ZeroDivisionError)
+
+
+def test_source_code_defines_what_the_expressions_name():
+    operator = make_operator(
+        "x.Twice",
+        kind="source_module",
+        source_code="class Twice(nn.Module):\n    def forward(self, x):\n        return x * 2",
+        init="Twice()",
+        call="{m}({0})",
+    )
+    runnable, tensors = Runnable(operator), draw(operator.inputs)
+    assert torch.equal(runnable.run(tensors, runnable.build()), tensors[0] * 2)
+
+
+def test_no_check_of_a_record_executes_its_source_code():
+    operator = make_operator(
+        kind="source_module", source_code="1 / 0", init="nn.GELU()", call="{m}({0})"
+    )
+    assert malformed(operator) is None
+    with pytest.raises(ZeroDivisionError):
+        Runnable(operator).build()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"source_code": "a = 1"},
+        {"kind": "source_module", "init": "nn.GELU()", "call": "{m}({0})"},
+        {"kind": "source_module", "init": "a", "call": "{m}({0})", "source_code": "class"},
+    ],
+)
+def test_source_code_comes_with_a_source_module_alone_and_can_be_read(fields):
+    assert "source" in malformed(make_operator(**fields))

@@ -7,6 +7,7 @@ The expressions of a record see three names, `torch`, `nn` and `F`, besides thei
 import math
 import string
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -136,6 +137,11 @@ def malformed(operator: Operator) -> str | None:
         Runnable(operator)
     except (SyntaxError, ValueError, LookupError) as error:
         return f"source code, call '{operator.call}' or init '{operator.init}': {error}"
+    return _mismatch(operator, fields)
+
+
+def _mismatch(operator: Operator, fields: AbstractSet[str]) -> str | None:
+    """Say where the kind of *operator* and the placeholders *fields* of its call disagree."""
     if (operator.kind == "source_module") != bool(operator.source_code):
         return f"a {operator.kind}: expected source code exactly for a source_module"
     expected = {str(index) for index in range(len(operator.inputs))}
