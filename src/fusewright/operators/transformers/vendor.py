@@ -17,7 +17,6 @@ from pathlib import Path
 
 import torch
 
-import fusewright
 from fusewright.operators.transformers.apart import LostError, apart
 from fusewright.operators.transformers.arguments import configuration_of, method, spell_out
 from fusewright.operators.transformers.candidates import candidates
@@ -28,7 +27,7 @@ from fusewright.operators.transformers.library import Definition, Library
 from fusewright.operators.transformers.settings import Settings
 from fusewright.operators.transformers.trial import Excerpt, prepare, trial
 from fusewright.operators.transformers.unfit import UnfitError
-from fusewright.operators.transformers.vendored import NAME, Edition, Vendored, written
+from fusewright.operators.transformers.vendored import Edition, Vendored, packaged, written
 from fusewright.operators.verdict import turn_away
 from fusewright.records import Rejection
 
@@ -51,7 +50,7 @@ def main() -> None:
     """Do what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m fusewright.operators.transformers.vendor")
     parser.add_argument("--library", default="transformers", help="package to read")
-    parser.add_argument("--out", type=Path, default=_packaged(), help="file to write")
+    parser.add_argument("--out", type=Path, default=Path(str(packaged())), help="file to write")
     parser.add_argument("--rejected", type=Path, help="file for what is turned away, JSON lines")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -168,10 +167,6 @@ def _shown(verdicts: Iterator[Vendored | Rejection]) -> Iterator[Vendored | Reje
         if number % _EVERY == 0:
             sys.stderr.write(f"{number} classes\n")
         yield verdict
-
-
-def _packaged() -> Path:
-    return Path(fusewright.__file__).parent / "data" / NAME
 
 
 def _model(definition: Definition) -> str:
