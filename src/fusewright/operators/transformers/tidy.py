@@ -87,7 +87,11 @@ class _Tidier(ast.NodeTransformer):
                 return eager
             case ast.Call(
                 func=ast.Attribute(attr="Parameter"),
-                args=[ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="empty")) as e],
+                args=[
+                    ast.Call(
+                        func=ast.Attribute(value=ast.Name(id="torch"), attr="empty" | "Tensor")
+                    ) as e
+                ],
             ):
                 # Memory as it was found would make every run another operator.
                 drawn = ast.Call(_path("torch", "randn"), e.args, e.keywords)
