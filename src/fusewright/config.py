@@ -64,7 +64,8 @@ class MineSettings(Settings):
     """Which operators there are."""
 
     sources: tuple[Plugin, ...] = Field(
-        (Plugin(name="functions"), Plugin(name="modules")), min_length=1
+        (Plugin(name="functions"), Plugin(name="modules"), Plugin(name="transformers")),
+        min_length=1,
     )
     """Operator sources, asked in this order; an earlier source keeps an alias."""
     timeout_s: PositiveFloat = 20.0

@@ -71,7 +71,7 @@ class Operator(Record):
     snippet: str = ""
     """Signature and first lines of documentation or source: text for a prompt."""
     license: str = "BSD-3-Clause"
-    """SPDX identifier of the licence of `snippet`."""
+    """SPDX identifier of the licence of `snippet` and `source_code`."""
     version: str
     """Library and version it was mined from: `torch 2.13.0`."""
 

@@ -8,6 +8,7 @@ import torch
 from fusewright.operators.functions import Functions
 from fusewright.operators.modules import Modules
 from fusewright.operators.selftest import self_test
+from fusewright.operators.transformers.source import Transformers
 from fusewright.protocols import OperatorSource
 from fusewright.records import Operator, Rejection
 
@@ -36,3 +37,8 @@ def functions() -> Tested:
 @pytest.fixture(scope="session")
 def modules() -> Tested:
     return _test_all(Modules())
+
+
+@pytest.fixture(scope="session")
+def vendored_classes() -> Tested:
+    return _test_all(Transformers())

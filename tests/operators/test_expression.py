@@ -118,3 +118,24 @@ def test_a_text_that_is_no_python_is_malformed():
     fault = malformed(make_operator("x", source_code="def ("))
     assert fault is not None
     assert "invalid syntax" in fault
+
+
+def test_source_code_defines_what_the_expressions_name():
+    operator = make_operator(
+        "x.Twice",
+        kind="source_module",
+        source_code="class Twice(nn.Module):\n    def forward(self, x):\n        return x * 2",
+        init="Twice()",
+        call="{m}({0})",
+    )
+    runnable, tensors = Runnable(operator), draw(operator.inputs)
+    assert torch.equal(runnable.run(tensors, runnable.build()), tensors[0] * 2)
+
+
+def test_no_check_of_a_record_executes_its_source_code():
+    operator = make_operator(
+        kind="source_module", source_code="1 / 0", init="nn.GELU()", call="{m}({0})"
+    )
+    assert malformed(operator) is None
+    with pytest.raises(ZeroDivisionError):
+        Runnable(operator).build()
