@@ -151,7 +151,7 @@ def test_composing_says_what_was_drawn_and_that_it_runs(finished, tmp_path):
     done = fusewright("compose", "--composer", "graph", "--n", 6, "--seed", 500, "--run", run)
 
     assert done.returncode == 0, done.stderr
-    rows = {line.split("  ")[0].strip(): line for line in done.stdout.splitlines()}
+    rows = {line.split("│")[0].strip(): line for line in done.stdout.splitlines()}
     assert "6 of 6 (100.00%)" in rows["run at tiny sizes"]
     assert "0.00%" in rows["exact duplicates"]
     assert {"candidates per s", "distinct skeletons", "operators in use", "commonest"} <= set(rows)
@@ -231,7 +231,8 @@ def test_fingerprints_that_were_made_here_keep_candidates_away(finished, tmp_pat
     ):
         sets = ("--set", f"screen.benchmarks=[{tmp_path / 'own.parquet'}]")
         options = sets if words[0] == "compose" else ()
-        assert fusewright(*words, *options, "--run", run).returncode == 0
+        done = fusewright(*words, *options, "--run", run, cwd=folder)
+        assert done.returncode == 0, done.stderr
 
     assert made.returncode == 0, made.stderr
     assert Ledger(run).tally("screen").rejected["near_benchmark"] == 3

@@ -29,6 +29,8 @@ SOUND = {
     "a guard and its small term": "return torch.log(torch.relu(x.exp()) + 1e-6)",
     "moves": "return x.t().contiguous().reshape(-1, 8).clone().tanh()",
     "several results": "v, _ = torch.max(x, 1)\nreturn v * 3",
+    "a number that forward asks for": "return torch.sin(x) if x.sum() > -1e9 else x",
+    "a number that forward turns into one": "return x * 2 if float(x.max()) > -9 else x",
     "a mask": "return torch.where(x > 0, x.exp(), x.sin())",
 }
 

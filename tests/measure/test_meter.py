@@ -63,7 +63,7 @@ FAULTS = {
         program(
             "for _ in range(3):\n"
             "    try:\n"
-            "        x = torch.relu(x) + 1\n"
+            "        x = torch.sin(x) + 1\n"
             "        print('seen')\n"
             "    finally:\n"
             "        x = x * 2\n"

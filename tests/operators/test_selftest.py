@@ -37,7 +37,7 @@ def _module(init, call="{m}({0})", *inputs):
             "invalid_operator",
             "complex64",
         ),
-        (make_operator(" "), "invalid_operator", "name is empty"),
+        (make_operator(" "), "invalid_operator", "none that a person writes"),
         (_module(""), "invalid_operator", "init"),
         (_module("nn.Linear(6)"), "init_error", "TypeError"),
         (_module("torch.relu"), "init_error", "expected torch.nn.Module"),

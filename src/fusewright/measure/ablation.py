@@ -41,6 +41,8 @@ _MOVES = _words(
 _GUARDS = _words("abs relu clamp clamp_min square")
 _GUARDED = _words("sqrt rsqrt log log1p log2 log10 pow reciprocal div true_divide truediv")
 """What the first keep the arguments of the second in their domain, and may do nothing more."""
+_ASKED = _words("bool item int float tolist")
+"""What takes a number out of a tensor: which way forward takes may hang on it."""
 _TERMS = _words("add radd iadd clamp clamp_min maximum")
 
 
@@ -54,6 +56,8 @@ class Call:
     stand_in: int | None
     """Index among its tensors of the first that has the form of what it returned."""
     is_guard: bool = False
+    is_single: bool = False
+    """Whether it returned one element."""
 
 
 def dead_operator(candidate: Candidate, others: Sequence[Any]) -> Finding | None:
@@ -105,6 +109,10 @@ def _moved(candidate: Candidate, base: list[torch.Tensor], index: int, replace: 
 def _recorded(candidate: Candidate, inputs: Sequence[Any]) -> tuple[list[torch.Tensor], list[Call]]:
     with _Recording() as recording:
         outputs = outputs_of(candidate.model(*fresh(inputs)))
+    if recording.is_asking:
+        for call in recording.calls:
+            # A single number may only be there to be asked for.
+            call.is_guard |= call.is_single
     return outputs, recording.calls
 
 
@@ -114,7 +122,7 @@ class _Operators(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name, given = str(func.__name__).strip("_"), list(tensors_in([args, kwargs]))
-        if not given or name in _MOVES:
+        if not given or (name in _MOVES and func.__name__ != "__float__"):
             return func(*args, **kwargs)
         return self.operator(_Step(name, func, args, kwargs, given))
 
@@ -149,15 +157,18 @@ class _Recording(_Operators):
         self.calls: list[Call] = []
         self.guards: list[tuple[weakref.ref[torch.Tensor], Call]] = []
         self.kept_bytes = 0
+        self.is_asking = False
 
     def operator(self, step: _Step) -> Any:
         result = step.run()
         returned = list(tensors_in(result))
         if not returned:
+            self.is_asking |= step.name in _ASKED
             return result
         makers = [call for made, call in self.guards if any(made() is t for t in step.given)]
         call = Call(step.name, self._kept(returned), _stand_in(step.given, returned))
         call.is_guard = step.is_term()
+        call.is_single = all(tensor.numel() == 1 for tensor in returned)
         if step.name in _GUARDED:
             for maker in makers:
                 maker.is_guard = True
